@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Create and destroy a tracker, and change what may change while it works.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "core/tracker.h"
+
+static bool config_is_valid(const struct latency_tracker_config *c)
+{
+	size_t len;
+
+	if (!c || !c->name || !c->callback)
+		return false;
+	len = strnlen(c->name, LATENCY_TRACKER_NAME_MAX);
+	if (!len || len == LATENCY_TRACKER_NAME_MAX || strchr(c->name, '/') ||
+	    c->name[0] == '.')
+		return false;
+	return c->max_events && c->max_events <= LATENCY_TRACKER_EVENTS_MAX &&
+	       c->grow_limit <= LATENCY_TRACKER_EVENTS_MAX &&
+	       c->key_size && c->key_size <= LATENCY_TRACKER_KEY_MAX &&
+	       c->priv_size <= LATENCY_TRACKER_PRIV_MAX;
+}
+
+static int init_memory(struct latency_tracker *tracker,
+		       const struct latency_tracker_config *c)
+{
+	size_t size = sizeof(struct latency_tracker_event) +
+		      tracker->priv_off + tracker->priv_size;
+	u32 max = max(c->max_events, c->grow_limit);
+	int err;
+
+	tracker->counters = alloc_percpu(struct lt_counters);
+	if (!tracker->counters)
+		return -ENOMEM;
+	err = lt_pool_init(&tracker->pool, size, c->max_events,
+			   lt_worker_pool_low);
+	if (err)
+		goto err_counters;
+	err = lt_reclaim_init(&tracker->reclaim, &tracker->pool,
+			      lt_worker_reclaim_done);
+	if (err)
+		goto err_pool;
+	tracker->ht = lfht_new(roundup_pow_of_two(c->max_events),
+			       roundup_pow_of_two(max));
+	if (!IS_ERR(tracker->ht))
+		return 0;
+	err = PTR_ERR(tracker->ht);
+
+	lt_reclaim_destroy(&tracker->reclaim);
+err_pool:
+	lt_pool_destroy(&tracker->pool);
+err_counters:
+	free_percpu(tracker->counters);
+	return err;
+}
+
+static void free_memory(struct latency_tracker *tracker)
+{
+	WARN_ON(lfht_destroy(tracker->ht));
+	lt_reclaim_destroy(&tracker->reclaim);
+	lt_pool_destroy(&tracker->pool);
+	free_percpu(tracker->counters);
+}
+
+/**
+ * latency_tracker_create() - make a tracker, tracking on
+ * @config: what it is like; not needed after the call
+ *
+ * Context: Task, may sleep.
+ * Return: the tracker; ERR_PTR() of -EINVAL for a configuration outside of its
+ * bounds, -EEXIST if the name is taken, -ENOMEM.
+ */
+struct latency_tracker *
+latency_tracker_create(const struct latency_tracker_config *config)
+{
+	struct latency_tracker *tracker;
+	int err;
+
+	if (!config_is_valid(config))
+		return ERR_PTR(-EINVAL);
+	tracker = kzalloc(sizeof(*tracker), GFP_KERNEL);
+	if (!tracker)
+		return ERR_PTR(-ENOMEM);
+	strscpy(tracker->name, config->name, sizeof(tracker->name));
+	tracker->callback = config->callback;
+	tracker->data = config->data;
+	tracker->threshold_ns = config->threshold_ns;
+	tracker->timeout_ns = config->timeout_ns;
+	tracker->collect_ns = config->collect_ns;
+	tracker->key_size = config->key_size;
+	tracker->priv_size = ALIGN(config->priv_size, 8);
+	tracker->priv_off = ALIGN(config->key_size, 8);
+	tracker->grow_limit = config->grow_limit;
+	tracker->tracking_on = true;
+	mutex_init(&tracker->lock);
+	init_completion(&tracker->released);
+
+	err = init_memory(tracker, config);
+	if (err)
+		goto err_free;
+	err = lt_worker_start(tracker);
+	if (err)
+		goto err_memory;
+	/* Last: its files work from the first moment on. */
+	err = lt_control_add(tracker);
+	if (err)
+		goto err_worker;
+	return tracker;
+
+err_worker:
+	lt_worker_stop(tracker);
+err_memory:
+	free_memory(tracker);
+err_free:
+	kfree(tracker);
+	return ERR_PTR(err);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_create);
+
+/* Events that somebody still holds, after all others came home. */
+static void wait_for_holders(struct latency_tracker *tracker)
+{
+	unsigned long warn = jiffies + 10 * HZ;
+
+	while (lt_pool_count_free(&tracker->pool) != tracker->pool.total) {
+		if (time_after(jiffies, warn)) {
+			pr_warn("latency_tracker: %s: waiting for latency_tracker_put_event()\n",
+				tracker->name);
+			warn = jiffies + 10 * HZ;
+		}
+		msleep(20);
+		lt_reclaim_drain(&tracker->reclaim);
+	}
+}
+
+/**
+ * latency_tracker_destroy() - end a tracker
+ * @tracker: no call on it runs or can begin, but put_event() of held events,
+ *	for which it waits; NULL and ERR_PTR() are ignored
+ *
+ * When it returns, no callback runs or will run. Pending events are cleared.
+ *
+ * Context: Task, may sleep.
+ */
+void latency_tracker_destroy(struct latency_tracker *tracker)
+{
+	if (IS_ERR_OR_NULL(tracker))
+		return;
+	lt_control_del(tracker);
+	latency_tracker_set_tracking(tracker, false);
+	lt_worker_stop(tracker);
+	wait_for_holders(tracker);
+	free_memory(tracker);
+	mutex_destroy(&tracker->lock);
+	kfree(tracker);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_destroy);
+
+/**
+ * latency_tracker_set_threshold() - change the default threshold
+ * @tracker: the tracker
+ * @threshold_ns: ns; 0 makes every event late, LATENCY_TRACKER_NEVER none
+ *
+ * Holds at once, also for events that are pending.
+ *
+ * Context: Any.
+ * Return: 0; -EINVAL for NULL.
+ */
+int latency_tracker_set_threshold(struct latency_tracker *tracker,
+				  u64 threshold_ns)
+{
+	if (!tracker)
+		return -EINVAL;
+	WRITE_ONCE(tracker->threshold_ns, threshold_ns);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_set_threshold);
+
+/**
+ * latency_tracker_get_threshold() - the default threshold
+ * @tracker: the tracker
+ *
+ * Context: Any.
+ * Return: ns.
+ */
+u64 latency_tracker_get_threshold(const struct latency_tracker *tracker)
+{
+	return READ_ONCE(tracker->threshold_ns);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_get_threshold);
+
+/**
+ * latency_tracker_get_timeout() - the default timeout
+ * @tracker: the tracker
+ *
+ * Context: Any.
+ * Return: ns; 0 is none.
+ */
+u64 latency_tracker_get_timeout(const struct latency_tracker *tracker)
+{
+	return READ_ONCE(tracker->timeout_ns);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_get_timeout);
+
+/**
+ * latency_tracker_set_timeout() - change the default timeout
+ * @tracker: the tracker
+ * @timeout_ns: ns; 0 is none
+ *
+ * Holds also for events that are pending: those that are past it and were not
+ * reported yet are reported now.
+ *
+ * Context: Task.
+ * Return: 0; -EINVAL for NULL.
+ */
+int latency_tracker_set_timeout(struct latency_tracker *tracker,
+				u64 timeout_ns)
+{
+	if (!tracker)
+		return -EINVAL;
+	WRITE_ONCE(tracker->timeout_ns, timeout_ns);
+	lt_worker_rescan(tracker);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_set_timeout);
+
+/**
+ * latency_tracker_set_collect() - change the collection age
+ * @tracker: the tracker
+ * @collect_ns: ns; 0 is never
+ *
+ * Holds also for events that are pending.
+ *
+ * Context: Task.
+ * Return: 0; -EINVAL for NULL.
+ */
+int latency_tracker_set_collect(struct latency_tracker *tracker,
+				u64 collect_ns)
+{
+	if (!tracker)
+		return -EINVAL;
+	WRITE_ONCE(tracker->collect_ns, collect_ns);
+	lt_worker_rescan(tracker);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_set_collect);
+
+/**
+ * latency_tracker_set_tracking() - switch tracking on or off
+ * @tracker: the tracker
+ * @on: accept begins; false refuses them and clears all that is pending
+ *
+ * Context: Task, may sleep.
+ * Return: 0; -EINVAL for NULL.
+ */
+int latency_tracker_set_tracking(struct latency_tracker *tracker, bool on)
+{
+	if (!tracker)
+		return -EINVAL;
+	mutex_lock(&tracker->lock);
+	WRITE_ONCE(tracker->tracking_on, on);
+	if (!on) {
+		/* Begins that saw it on are over; nothing is added any more. */
+		synchronize_rcu();
+		lt_clear(tracker);
+	}
+	mutex_unlock(&tracker->lock);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_set_tracking);
+
+/**
+ * latency_tracker_clear() - forget all that is pending now
+ * @tracker: the tracker; NULL is ignored
+ *
+ * Context: Task, may sleep.
+ */
+void latency_tracker_clear(struct latency_tracker *tracker)
+{
+	if (!tracker)
+		return;
+	mutex_lock(&tracker->lock);
+	lt_clear(tracker);
+	mutex_unlock(&tracker->lock);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_clear);
+
+/**
+ * latency_tracker_snapshot() - read all counters
+ * @tracker: the tracker
+ * @counts: result
+ *
+ * Under load the values are of slightly different moments; at rest they add up.
+ *
+ * Context: Task, may sleep.
+ */
+void latency_tracker_snapshot(struct latency_tracker *tracker,
+			      struct latency_tracker_counts *counts)
+{
+	struct lt_counters __percpu *c = tracker->counters;
+
+	counts->started = lt_counter_sum(c, LT_STARTED);
+	counts->finished = lt_counter_sum(c, LT_FINISHED);
+	counts->late = lt_counter_sum(c, LT_LATE);
+	counts->timeouts = lt_counter_sum(c, LT_TIMEOUTS);
+	counts->collected = lt_counter_sum(c, LT_COLLECTED);
+	counts->cleared = lt_counter_sum(c, LT_CLEARED);
+	counts->replaced = lt_counter_sum(c, LT_REPLACED);
+	counts->pending = lt_count_pending(tracker);
+	counts->skipped = lt_counter_sum(c, LT_SKIPPED);
+	counts->kept = lt_counter_sum(c, LT_KEPT);
+	counts->unmatched = lt_counter_sum(c, LT_UNMATCHED);
+	counts->clock_back = lt_counter_sum(c, LT_CLOCK_BACK);
+	counts->unwatched = lt_counter_sum(c, LT_UNWATCHED);
+	counts->capacity = READ_ONCE(tracker->pool.capacity);
+	counts->memory = lt_memory(tracker);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_snapshot);
+
+/**
+ * lt_memory() - the footprint
+ * @tracker: the tracker
+ *
+ * Context: Any.
+ * Return: bytes of events and buckets.
+ */
+u64 lt_memory(const struct latency_tracker *tracker)
+{
+	return READ_ONCE(tracker->pool.bytes) +
+	       lfht_size(tracker->ht) * sizeof(struct lfht_node);
+}
+
+/**
+ * latency_tracker_data() - the pointer of the configuration
+ * @tracker: the tracker
+ *
+ * Context: Any.
+ * Return: data of struct latency_tracker_config.
+ */
+void *latency_tracker_data(const struct latency_tracker *tracker)
+{
+	return tracker->data;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_data);

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The free list. See pool.h for the guarantee and the reason why the lock-free
+ * pops are safe.
+ */
+#include <linux/cpumask.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/nodemask.h>
+#include <linux/overflow.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+
+#include "core/pool.h"
+#include "wrapper/percpu.h"
+
+#define LT_POOL_BATCH_MAX	32
+
+struct lt_pool_chunk {
+	struct lt_pool_chunk *next;
+	char items[] __aligned(SMP_CACHE_BYTES);
+};
+
+static struct lt_pool_item *to_item(struct llist_node *node)
+{
+	return llist_entry(node, struct lt_pool_item, link);
+}
+
+/* The node of a CPU, or any node that has memory to hold its items. */
+static int cpu_nid(int cpu)
+{
+	int nid = cpu_to_node(cpu);
+
+	return nid == NUMA_NO_NODE || !node_online(nid) ? first_online_node :
+							  nid;
+}
+
+static void depot_push(struct lt_pool_depot *depot, struct lt_pool_item *batch)
+{
+	struct lt_pool_item *head = READ_ONCE(depot->head), *old;
+
+	for (;;) {
+		WRITE_ONCE(batch->next_batch, head);
+		/*
+		 * Full barrier on success: publishes the links of the batch.
+		 * Pairs with the cmpxchg() of depot_pop().
+		 */
+		old = cmpxchg(&depot->head, head, batch);
+		if (old == head)
+			break;
+		head = old;
+	}
+	atomic_add(batch->count, &depot->free);
+}
+
+/* In an RCU read-side section, preemption off: no ABA, see pool.h. */
+static struct lt_pool_item *depot_pop(struct lt_pool_depot *depot)
+{
+	/* Acquire: pairs with the cmpxchg() of depot_push(). */
+	struct lt_pool_item *head = smp_load_acquire(&depot->head), *old;
+
+	while (head) {
+		/* Pairs with the cmpxchg() of depot_push(). */
+		old = cmpxchg(&depot->head, head, READ_ONCE(head->next_batch));
+		if (old == head) {
+			atomic_sub(head->count, &depot->free);
+			break;
+		}
+		/* As above: a failed cmpxchg() orders nothing. */
+		head = smp_load_acquire(&depot->head);
+	}
+	return head;
+}
+
+/* Chain @first ... @last in front of the cache of this CPU. */
+static void cache_push(struct lt_pool *pool, struct llist_node *first,
+		       struct llist_node *last)
+{
+	struct llist_node *head = READ_ONCE(this_cpu_ptr(pool->caches)->head);
+	struct llist_node *old;
+
+	for (;;) {
+		WRITE_ONCE(last->next, head);
+		/* Only contexts of this CPU read it: program order is enough. */
+		old = lt_this_cpu_cmpxchg(pool->caches->head, head, first);
+		if (old == head)
+			break;
+		head = old;
+	}
+}
+
+static struct lt_pool_item *pool_refill(struct lt_pool *pool)
+{
+	struct lt_pool_item *batch;
+	struct llist_node *rest, *last;
+	int home = cpu_nid(raw_smp_processor_id()), nid;
+
+	batch = depot_pop(&pool->depots[home]);
+	if (!batch) {
+		for_each_online_node(nid) {
+			batch = depot_pop(&pool->depots[nid]);
+			if (batch)
+				break;
+		}
+	}
+	if (!batch || lt_pool_is_low(pool))
+		pool->low(pool);
+	if (!batch)
+		return NULL;
+
+	rest = batch->link.next;
+	if (rest) {
+		for (last = rest; last->next; last = last->next)
+			;
+		cache_push(pool, rest, last);
+	}
+	return batch;
+}
+
+/**
+ * lt_pool_get() - take an item
+ * @pool: the pool
+ *
+ * Context: Any, NMI included; inside an RCU read-side section with preemption
+ * off.
+ * Return: the item, or NULL if the pool is dry.
+ */
+struct lt_pool_item *lt_pool_get(struct lt_pool *pool)
+{
+	struct llist_node *head, *old;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_sched_held(),
+			 "pool used outside of an RCU-sched section");
+	head = READ_ONCE(this_cpu_ptr(pool->caches)->head);
+	while (head) {
+		/* A nested context can win; ABA is ruled out, see pool.h. */
+		old = lt_this_cpu_cmpxchg(pool->caches->head, head,
+					  READ_ONCE(head->next));
+		if (old == head)
+			return to_item(head);
+		head = old;
+	}
+	return pool_refill(pool);
+}
+
+/**
+ * lt_pool_put() - give items back
+ * @pool: the pool
+ * @items: chain of items, each a grace period after its last user
+ *
+ * Context: Task; the caller serialises it with itself and lt_pool_grow().
+ */
+void lt_pool_put(struct lt_pool *pool, struct llist_node *items)
+{
+	struct lt_pool_item *batch = NULL, *item;
+	struct llist_node *next;
+
+	for (; items; items = next) {
+		next = items->next;
+		item = to_item(items);
+		if (batch && (batch->nid != item->nid ||
+			      batch->count == pool->batch)) {
+			depot_push(&pool->depots[batch->nid], batch);
+			batch = NULL;
+		}
+		WRITE_ONCE(item->link.next, batch ? &batch->link : NULL);
+		item->count = batch ? batch->count + 1 : 1;
+		batch = item;
+	}
+	if (batch)
+		depot_push(&pool->depots[batch->nid], batch);
+}
+
+/* Allocate @count items on @nid; returns them chained, or NULL. */
+static struct llist_node *chunk_alloc(struct lt_pool *pool, int nid,
+				      unsigned int count)
+{
+	struct llist_node *list = NULL;
+	struct lt_pool_chunk *chunk;
+	struct lt_pool_item *item;
+	size_t size;
+
+	if (check_mul_overflow((size_t)count, pool->item_size, &size) ||
+	    check_add_overflow(size, sizeof(*chunk), &size))
+		return NULL;
+	chunk = kvzalloc_node(size, GFP_KERNEL | __GFP_NOWARN, nid);
+	if (!chunk)
+		return NULL;
+	chunk->next = pool->chunks;
+	pool->chunks = chunk;
+	pool->bytes += size;
+	pool->total += count;
+	while (count--) {
+		item = (void *)(chunk->items + count * pool->item_size);
+		item->nid = nid;
+		item->link.next = list;
+		list = &item->link;
+	}
+	return list;
+}
+
+/**
+ * lt_pool_grow() - add items
+ * @pool: the pool
+ * @more: how many, split over the online nodes
+ *
+ * Context: Task, may sleep; the caller serialises it with itself and
+ * lt_pool_put().
+ * Return: 0, or -ENOMEM if not all of them could be had; those that could are
+ * in use.
+ */
+int lt_pool_grow(struct lt_pool *pool, unsigned int more)
+{
+	unsigned int nodes = num_online_nodes(), share;
+	struct llist_node *items;
+	int nid;
+
+	for_each_online_node(nid) {
+		if (!nodes)
+			break;
+		share = more / nodes;
+		nodes--;
+		more -= share;
+		if (!share)
+			continue;
+		items = chunk_alloc(pool, nid, share);
+		if (!items)
+			return -ENOMEM;
+		/* Read by lt_pool_is_low() in any context. */
+		WRITE_ONCE(pool->capacity, pool->capacity + share);
+		lt_pool_put(pool, items);
+	}
+	return more ? -ENOMEM : 0;
+}
+
+static int fill_caches(struct lt_pool *pool)
+{
+	struct llist_node *items;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		items = chunk_alloc(pool, cpu_nid(cpu), pool->batch);
+		if (!items)
+			return -ENOMEM;
+		per_cpu_ptr(pool->caches, cpu)->head = items;
+	}
+	return 0;
+}
+
+/**
+ * lt_pool_init() - make a pool
+ * @pool: the pool
+ * @item_size: bytes per item, rounded up to a cache line
+ * @capacity: items that can be out at once, at least 1
+ * @low: see struct lt_pool
+ *
+ * Context: Task, may sleep.
+ * Return: 0 or -ENOMEM; on error nothing is left allocated.
+ */
+int lt_pool_init(struct lt_pool *pool, size_t item_size, unsigned int capacity,
+		 void (*low)(struct lt_pool *pool))
+{
+	int err = -ENOMEM;
+
+	memset(pool, 0, sizeof(*pool));
+	pool->item_size = ALIGN(item_size, SMP_CACHE_BYTES);
+	pool->batch = clamp_t(unsigned int, capacity / 16, 1,
+			      LT_POOL_BATCH_MAX);
+	pool->low = low;
+	pool->depots = kcalloc(nr_node_ids, sizeof(*pool->depots), GFP_KERNEL);
+	pool->caches = alloc_percpu(struct lt_pool_cache);
+	if (pool->depots && pool->caches)
+		err = fill_caches(pool);
+	if (!err)
+		err = lt_pool_grow(pool, capacity);
+	if (err)
+		lt_pool_destroy(pool);
+	return err;
+}
+
+/**
+ * lt_pool_destroy() - free all items, wherever they are
+ * @pool: the pool; nobody uses an item any more
+ *
+ * Context: Task, may sleep.
+ */
+void lt_pool_destroy(struct lt_pool *pool)
+{
+	struct lt_pool_chunk *chunk, *next;
+
+	for (chunk = pool->chunks; chunk; chunk = next) {
+		next = chunk->next;
+		kvfree(chunk);
+	}
+	pool->chunks = NULL;
+	free_percpu(pool->caches);
+	pool->caches = NULL;
+	kfree(pool->depots);
+	pool->depots = NULL;
+}
+
+/**
+ * lt_pool_is_low() - is it time to bring items back, or more of them?
+ * @pool: the pool
+ *
+ * Context: Any.
+ * Return: true if less than half of the capacity is in the depots.
+ */
+bool lt_pool_is_low(const struct lt_pool *pool)
+{
+	unsigned int capacity = READ_ONCE(pool->capacity), free = 0;
+	int nid;
+
+	for_each_online_node(nid)
+		free += max(atomic_read(&pool->depots[nid].free), 0);
+	return free < capacity - capacity / 2;
+}
+
+static unsigned int chain_length(const struct llist_node *node)
+{
+	unsigned int n = 0;
+
+	for (; node; node = node->next)
+		n++;
+	return n;
+}
+
+/**
+ * lt_pool_count_free() - items at home
+ * @pool: the pool; nobody gets an item meanwhile
+ *
+ * Context: Task; for the balance at the end and for tests.
+ * Return: items in caches and depots.
+ */
+unsigned int lt_pool_count_free(struct lt_pool *pool)
+{
+	unsigned int n = 0;
+	struct lt_pool_item *batch;
+	int cpu, nid;
+
+	for_each_possible_cpu(cpu)
+		n += chain_length(per_cpu_ptr(pool->caches, cpu)->head);
+	for_each_online_node(nid)
+		for (batch = pool->depots[nid].head; batch;
+		     batch = batch->next_batch)
+			n += chain_length(&batch->link);
+	return n;
+}

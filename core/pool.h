@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A pre-allocated, lock-free free list of equal items.
+ *
+ * Each CPU owns a small cache, each memory node a depot of batches. A get pops
+ * the cache of its CPU; an empty cache takes one batch from the depot of its
+ * node, then from those of the others.
+ *
+ * Guarantee: a pool made for @capacity items hands out at least @capacity
+ * before it runs dry, whichever CPUs ask, because each cache is filled from
+ * items on top of @capacity and holds at most one batch. (A context that
+ * interrupts a refill on the same CPU can leave one batch more there.)
+ *
+ * Why a lock-free pop is safe here
+ * --------------------------------
+ * A pop reads head and head->next and swings head with a compare-and-exchange.
+ * It goes wrong if head was popped, used and pushed again in between, with
+ * another next (ABA). Here a get runs inside an RCU read-side section with
+ * preemption off, and an item comes back only by lt_pool_put(), a grace period
+ * after its last user: no item that a get has seen can return to a list before
+ * that get is over. An item therefore never goes back to the pool by any other
+ * way, not even one that was never published.
+ *
+ *                  lt_pool_get   lt_pool_put   lt_pool_grow
+ *  lt_pool_get     lock-free     lock-free     lock-free
+ *  lt_pool_put     lock-free     serialise     serialise
+ *  lt_pool_grow    lock-free     serialise     serialise
+ *
+ * "serialise": the caller does; in the tracker one thread calls both.
+ */
+#ifndef _LT_CORE_POOL_H
+#define _LT_CORE_POOL_H
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/llist.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+/**
+ * struct lt_pool_item - to be embedded at the start of what the pool holds
+ * @link: next item of the batch, the cache or the retired list; an item is on
+ *	at most one of them
+ * @next_batch: in the first item of a batch: the next batch of the depot
+ * @nid: memory node, set once
+ * @count: in the first item of a batch: items in it
+ */
+struct lt_pool_item {
+	struct llist_node link;
+	struct lt_pool_item *next_batch;
+	u16 nid;
+	u16 count;
+};
+
+struct lt_pool_cache {
+	struct llist_node *head;
+};
+
+/**
+ * struct lt_pool_depot - the batches of one memory node
+ * @head: stack of batches, linked by next_batch
+ * @free: items in it
+ */
+struct lt_pool_depot {
+	struct lt_pool_item *head;
+	atomic_t free;
+} ____cacheline_aligned_in_smp;
+
+struct lt_pool_chunk;
+
+/**
+ * struct lt_pool - the pool
+ * @caches: per CPU, written only by its own CPU
+ * @depots: one per possible node
+ * @low: called from lt_pool_get() when less than half of the capacity is in
+ *	the depots or nothing is left; any context, cheap
+ * @chunks: what was allocated, newest first
+ * @item_size: bytes per item
+ * @batch: items per batch
+ * @capacity: items that the guarantee covers
+ * @total: all items
+ * @bytes: memory of the items
+ */
+struct lt_pool {
+	struct lt_pool_cache __percpu *caches;
+	struct lt_pool_depot *depots;
+	void (*low)(struct lt_pool *pool);
+	struct lt_pool_chunk *chunks;
+	size_t item_size;
+	unsigned int batch;
+	unsigned int capacity;
+	unsigned int total;
+	size_t bytes;
+};
+
+int lt_pool_init(struct lt_pool *pool, size_t item_size, unsigned int capacity,
+		 void (*low)(struct lt_pool *pool));
+void lt_pool_destroy(struct lt_pool *pool);
+int lt_pool_grow(struct lt_pool *pool, unsigned int more);
+
+struct lt_pool_item *lt_pool_get(struct lt_pool *pool);
+void lt_pool_put(struct lt_pool *pool, struct llist_node *items);
+
+bool lt_pool_is_low(const struct lt_pool *pool);
+unsigned int lt_pool_count_free(struct lt_pool *pool);
+
+#endif /* _LT_CORE_POOL_H */

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Retired items wait here for a grace period. See reclaim.h.
+ */
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+
+#include "core/reclaim.h"
+
+/**
+ * lt_reclaim_init() - get ready
+ * @reclaim: to be set up
+ * @pool: where retired items go
+ * @done: called when a grace period has ended and lt_reclaim() has work; in
+ *	softirq or task context, must not sleep
+ *
+ * Context: Task, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int lt_reclaim_init(struct lt_reclaim *reclaim, struct lt_pool *pool,
+		    void (*done)(struct lt_reclaim *reclaim))
+{
+	int cpu;
+
+	memset(reclaim, 0, sizeof(*reclaim));
+	reclaim->pool = pool;
+	reclaim->done = done;
+	reclaim->retired = alloc_percpu(struct llist_head);
+	if (!reclaim->retired)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		init_llist_head(per_cpu_ptr(reclaim->retired, cpu));
+	return 0;
+}
+
+/**
+ * lt_reclaim_destroy() - the end
+ * @reclaim: after lt_reclaim_drain(), or never used
+ *
+ * Context: Task, may sleep.
+ */
+void lt_reclaim_destroy(struct lt_reclaim *reclaim)
+{
+	free_percpu(reclaim->retired);
+	reclaim->retired = NULL;
+}
+
+/**
+ * lt_retire() - the last user is done with an item
+ * @reclaim: of the pool that the item is from
+ * @item: readers may still see it
+ *
+ * Context: Any, NMI included; preemption off.
+ */
+void lt_retire(struct lt_reclaim *reclaim, struct lt_pool_item *item)
+{
+	/*
+	 * The cmpxchg() in llist_add() orders all that was done to the item
+	 * before; pairs with the xchg() of llist_del_all() in take_all().
+	 */
+	llist_add(&item->link, this_cpu_ptr(reclaim->retired));
+}
+
+static struct llist_node *take_all(struct lt_reclaim *reclaim)
+{
+	struct llist_node *all = NULL, *list, *last;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct llist_head *head = per_cpu_ptr(reclaim->retired, cpu);
+
+		if (llist_empty(head))
+			continue;
+		list = llist_del_all(head);
+		for (last = list; last->next; last = last->next)
+			;
+		last->next = all;
+		all = list;
+	}
+	return all;
+}
+
+static void grace_period_ended(struct rcu_head *rcu)
+{
+	struct lt_reclaim *reclaim = container_of(rcu, struct lt_reclaim, rcu);
+
+	/* Pairs with the smp_load_acquire() of lt_reclaim(). */
+	smp_store_release(&reclaim->busy, false);
+	reclaim->done(reclaim);
+}
+
+/**
+ * lt_reclaim() - move retired items on
+ * @reclaim: whose
+ * @start: start a grace period for what has been retired since the last one;
+ *	each disturbs all CPUs a little, so only if the items are wanted
+ *
+ * Gives the batch whose grace period has ended to the pool.
+ *
+ * Context: Task; the caller serialises.
+ * Return: what was done; with @start, anything but LT_RECLAIM_IDLE means that
+ * there is, or may be, more to come.
+ */
+enum lt_reclaim_did lt_reclaim(struct lt_reclaim *reclaim, bool start)
+{
+	enum lt_reclaim_did did = LT_RECLAIM_IDLE;
+
+	/* Pairs with the smp_store_release() of grace_period_ended(). */
+	if (smp_load_acquire(&reclaim->busy))
+		return LT_RECLAIM_WAITING;
+	if (reclaim->batch) {
+		lt_pool_put(reclaim->pool, reclaim->batch);
+		reclaim->batch = NULL;
+		did = LT_RECLAIM_GAVE;
+	}
+	if (!start)
+		return did;
+	reclaim->batch = take_all(reclaim);
+	if (reclaim->batch) {
+		WRITE_ONCE(reclaim->busy, true);
+		call_rcu(&reclaim->rcu, grace_period_ended);
+		if (!did)
+			did = LT_RECLAIM_STARTED;
+	}
+	return did;
+}
+
+/**
+ * lt_reclaim_drain() - bring all retired items home
+ * @reclaim: whose; nobody else calls lt_reclaim() any more
+ *
+ * When it returns, nothing of @reclaim is queued with RCU.
+ *
+ * Context: Task, may sleep for grace periods.
+ */
+void lt_reclaim_drain(struct lt_reclaim *reclaim)
+{
+	while (lt_reclaim(reclaim, true))
+		rcu_barrier();
+	/* The callback of the last batch may have cleared busy and not returned. */
+	rcu_barrier();
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The block layer: its tracepoints, and the fields of a request.
+ */
+#ifndef _LT_WRAPPER_BLOCK_H
+#define _LT_WRAPPER_BLOCK_H
+
+#include <linux/version.h>
+
+/* 5.16 ("block: move struct request to blk-mq.h") took it out of blkdev.h. */
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/blktrace_api.h>
+#include <trace/events/block.h>
+
+#include "wrapper/tracepoint.h"
+
+/*
+ * LT_DEFINE_PROBE_BLOCK_RQ(event, handler) defines the probe of a tracepoint
+ * of class block_rq; it calls handler(void *data, struct request *rq).
+ *
+ * 5.11 (a54895fa057c, "block: remove the request_queue to argument request
+ * based tracepoints") dropped the queue.
+ */
+#define LT_DEFINE_PROBE_BLOCK_RQ(event, handler)			\
+static void __maybe_unused						\
+probe_##event##_rq(void *data, struct request *rq)			\
+{									\
+	handler(data, rq);						\
+}									\
+static void __maybe_unused						\
+probe_##event##_q(void *data, struct request_queue *q,			\
+		  struct request *rq)					\
+{									\
+	handler(data, rq);						\
+}
+
+#define probe_block_rq_insert						\
+	lt_pick_probe(block_rq_insert, probe_block_rq_insert_rq,	\
+		      probe_block_rq_insert_q)
+#define probe_block_rq_issue						\
+	lt_pick_probe(block_rq_issue, probe_block_rq_issue_rq,		\
+		      probe_block_rq_issue_q)
+#define probe_block_rq_merge						\
+	lt_pick_probe(block_rq_merge, probe_block_rq_merge_rq,		\
+		      probe_block_rq_merge_q)
+#define probe_block_rq_requeue						\
+	lt_pick_probe(block_rq_requeue, probe_block_rq_requeue_rq,	\
+		      probe_block_rq_requeue_q)
+
+/*
+ * LT_DEFINE_PROBE_BLOCK_RQ_COMPLETE(handler) defines probe_block_rq_complete,
+ * which calls handler(void *data, struct request *rq, int error,
+ * unsigned int nr_bytes) with a negative errno.
+ *
+ * 5.16 passes the blk_status_t; before, it was an errno.
+ */
+#define LT_DEFINE_PROBE_BLOCK_RQ_COMPLETE(handler)			\
+static void __maybe_unused						\
+probe_block_rq_complete_status(void *data, struct request *rq,		\
+			       blk_status_t error, unsigned int nr_bytes) \
+{									\
+	handler(data, rq, blk_status_to_errno(error), nr_bytes);	\
+}									\
+static void __maybe_unused						\
+probe_block_rq_complete_errno(void *data, struct request *rq,		\
+			      int error, unsigned int nr_bytes)		\
+{									\
+	handler(data, rq, error, nr_bytes);				\
+}
+
+#define probe_block_rq_complete						\
+	lt_pick_probe(block_rq_complete, probe_block_rq_complete_status, \
+		      probe_block_rq_complete_errno)
+
+/*
+ * The whole disk that a request is for, 0 if it has none.
+ *
+ * 5.17 (f3fa33acca9f, "block: remove the ->rq_disk field in struct request")
+ * left the disk to the queue.
+ */
+static inline dev_t lt_rq_dev(const struct request *rq)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 17, 0)
+	struct gendisk *disk = rq->q->disk;
+#else
+	struct gendisk *disk = rq->rq_disk;
+#endif
+
+	return disk ? disk_devt(disk) : 0;
+}
+
+/* 0 where there is none: commands, flushes. */
+static inline sector_t lt_rq_sector(struct request *rq)
+{
+	return blk_rq_trace_sector(rq);
+}
+
+/* 6.0 (342a72a33407, "block: Introduce the type blk_opf_t"): a bitwise type. */
+#define lt_opf_t typeof(((struct request *)NULL)->cmd_flags)
+
+/*
+ * The operation in letters, as blktrace has it; @rwbs is RWBS_LEN bytes.
+ *
+ * 5.12 dropped a third argument, the number of bytes.
+ */
+static inline void lt_fill_rwbs(char *rwbs, lt_opf_t opf)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 12, 0)
+	blk_fill_rwbs(rwbs, opf);
+#else
+	blk_fill_rwbs(rwbs, opf, 0);
+#endif
+}
+
+#endif /* _LT_WRAPPER_BLOCK_H */

@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# The shell library that the scripts share. Source it after "set -euo pipefail":
+#
+#	. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+#
+#   $top                      the checkout's root directory
+#   info TEXT                 one line on standard error, with the script's name
+#   die TEXT                  the same, then exit with $die_status (1): say what to do
+#   progress TEXT COMMAND...  run COMMAND; it is silent unless it fails, and a step
+#                             that takes long shows that it is alive
+#   progress_live TEXT COMMAND...
+#                             the same for a COMMAND whose output is to be seen
+#   cache_dir                 print the cache directory, and make it
+#   as_root COMMAND...        run COMMAND as root, with sudo where needed
+#   need_setup                install what is missing (scripts/setup)
+#   qemu_program              print the QEMU to use: the one that scripts/setup got, if
+#                             it had to, or the machine's
+#   rootfs_dir NAME           print the directory of the root file system of kernel
+#                             NAME, and make it when it is missing; in it are:
+#                               root/      the tree (compiler, headers, kernel)
+#                               root.sqfs  the same as an image for the guest
+#                               vmlinux    the kernel
+#                               kver       its version, as in /lib/modules
+#   in_rootfs NAME COMMAND... run COMMAND in the checkout, but with the programs of
+#                             the root file system NAME (its compiler, its headers)
+#   kbuild NAME SRC OUT [ARG...]
+#                             build the modules of directory SRC of the checkout
+#                             into directory OUT of the checkout, incrementally
+#   build_modules NAME        build the checkout's modules into build/NAME, install
+#                             them where the guest's modprobe finds them.
+#                             CHECK_WARNINGS=1: build in build/NAME-strict instead,
+#                             and fail on any warning; nothing is installed
+#
+# A kernel NAME is a file tests/vm/kernels/NAME; see the one named bookworm.
+
+shopt -s inherit_errexit
+
+# depmod and friends are not on a normal user's path.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+readonly top
+
+# Raise it when the way in which a root file system is made changes.
+rootfs_recipe=2
+
+die_status=1
+
+info()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+}
+
+die()
+{
+	info "$*"
+	exit "$die_status"
+}
+
+# Tell every now and then how long a step has been taking, until the other end of
+# standard input is closed, be it by the death of the script.
+_ticker()
+{
+	local text=$1 live=$2 began=$SECONDS status every=15
+
+	[ ! -t 2 ] || ((live)) || every=1
+	status=0
+	read -rt 2 || status=$?
+	((status > 128)) || return 0
+	info "$text ..."
+	while :; do
+		status=0
+		read -rt "$every" || status=$?
+		((status > 128)) || break
+		if ((every == 1)); then
+			printf '\r%s: %s ... %d s ' "${0##*/}" "$text" $((SECONDS - began)) >&2
+		else
+			info "$text ... $((SECONDS - began)) s"
+		fi
+	done
+	((every > 1)) || echo >&2
+}
+
+_progress()
+{
+	local live=$1 text=$2 log file ticker pid status=0
+	shift 2
+
+	file=$(mktemp)
+	exec {log}<>"$file"
+	rm -f "$file"
+	exec {ticker}> >(_ticker "$text" "$live" >&2)
+	pid=$!
+	# The command is in the foreground, so that Ctrl-C reaches it.
+	if ((live)); then
+		"$@" </dev/null {ticker}>&- || status=$?
+	else
+		"$@" </dev/null >&"$log" 2>&1 {ticker}>&- || status=$?
+	fi
+	exec {ticker}>&-
+	wait "$pid" || :
+	if ((status)); then
+		tail -n 40 "/dev/fd/$log" >&2
+		info "failed (status $status): $text"
+	fi
+	exec {log}>&-
+	return "$status"
+}
+
+progress()
+{
+	_progress 0 "$@"
+}
+
+progress_live()
+{
+	_progress 1 "$@"
+}
+
+cache_dir()
+{
+	local dir=${XDG_CACHE_HOME:-$HOME/.cache}/latency-tracker
+
+	mkdir -p "$dir" || die "cannot make $dir: make it writable, or set XDG_CACHE_HOME"
+	echo "$dir"
+}
+
+as_root()
+{
+	if ((EUID == 0)); then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo -- "$@"
+	else
+		die "root is needed for '$1': run this as root, or install sudo"
+	fi
+}
+
+need_setup()
+{
+	"$top/scripts/setup" || exit "$die_status"
+}
+
+qemu_program()
+{
+	local own
+
+	own=$(cache_dir)/qemu/run
+	if [ -x "$own" ]; then
+		echo "$own"
+	else
+		echo qemu-system-x86_64
+	fi
+}
+
+# Read the table entry of kernel $1 into the variables suite, kernel, packages, ...
+_kernel_entry()
+{
+	local file=$top/tests/vm/kernels/$1
+
+	if [[ $1 == */* || ! -f $file ]]; then
+		die "no kernel is named '$1': take one of: $(cd "$top/tests/vm/kernels" && echo *)"
+	fi
+	suite='' kernel=() mirrors=() apt_options=() packages=() cmdline=''
+	# shellcheck source=tests/vm/packages
+	. "$top/tests/vm/packages"
+	# shellcheck source=tests/vm/kernels/bookworm
+	. "$file"
+}
+
+# How this machine reaches its package archive holds for the root file systems too.
+_host_apt_options()
+{
+	apt-config dump Acquire 2>/dev/null |
+	grep -E '^Acquire::(https?::Proxy|Proxy-Auto-Detect|Retries|Check-Valid-Until|Check-Date) '
+}
+
+# Write the root file system as a tar archive to file $1.
+_mmdebstrap()
+{
+	local out=$1 option drop runner=(as_root)
+	local options=(--variant=minbase --format=tar)
+
+	# No initramfs: vm-run brings its own. No service is started: mmdebstrap
+	# sees to that with a policy-rc.d.
+	for drop in man doc info locale lintian; do
+		options+=("--dpkgopt=path-exclude=/usr/share/$drop/*")
+	done
+	# Not in the guest: there is no such hardware, and depmod is twice as fast.
+	for drop in drivers/gpu drivers/media drivers/infiniband drivers/staging \
+		    drivers/iio drivers/net/wireless drivers/net/ethernet sound; do
+		options+=("--dpkgopt=path-exclude=/lib/modules/*/kernel/$drop/*")
+		options+=("--dpkgopt=path-exclude=/usr/lib/modules/*/kernel/$drop/*")
+	done
+	options+=(--dpkgopt=force-unsafe-io)
+	while read -r option; do
+		[ -z "$option" ] || options+=("--aptopt=$option")
+	done < <(_host_apt_options; printf '%s\n' "${apt_options[@]}")
+
+	if ((EUID != 0)) && unshare --map-auto --map-root-user true 2>/dev/null; then
+		runner=()
+	fi
+	"${runner[@]}" env INITRD=No mmdebstrap "${options[@]}" \
+		--include="$(IFS=,; echo "${kernel[*]},${packages[*]}")" \
+		"$suite" - "${mirrors[@]}" >"$out"
+}
+
+# Write the kernel of file $1 as an ELF file, which QEMU starts without its
+# decompressor: that takes an emulated machine seconds. See Documentation/x86/boot.rst
+# of the kernel for the header.
+_unpack_kernel()
+{
+	local setup offset length unpack
+
+	setup=$(od -An -tu1 -j $((0x1f1)) -N 1 "$1")
+	read -r offset length < <(od -An -tu4 -j $((0x248)) -N 8 "$1")
+	offset=$((offset + (setup + 1) * 512))
+	case $(od -An -tx1 -j "$offset" -N 4 "$1" | tr -d ' ') in
+	fd377a58) unpack=(xz -dc --single-stream) ;;
+	28b52ffd) unpack=(zstd -qdc) ;;
+	*) cat "$1"; return ;;
+	esac
+	# The last four bytes are the length.
+	head -c $((offset + length - 4)) "$1" | tail -c "+$((offset + 1))" | "${unpack[@]}"
+}
+
+_make_rootfs()
+{
+	local dir=$1
+
+	mkdir -p "$dir/root" &&
+	_mmdebstrap "$dir/root.tar" &&
+	tar -C "$dir/root" --no-same-owner --exclude='./dev/*' -xf "$dir/root.tar" &&
+	# Not compressed: an emulated machine is slow at decompression.
+	sqfstar -noI -noD -noF -noX -no-xattrs -quiet -no-progress \
+		"$dir/root.sqfs" <"$dir/root.tar" &&
+	rm "$dir/root.tar" &&
+	# The version that has headers, since modules are to be built for it.
+	find "$dir/root/lib/modules/" -maxdepth 2 -name build -printf '%h\n' |
+	sed 's|.*/||' | sort -V | tail -n 1 >"$dir/kver" &&
+	[ -s "$dir/kver" ] &&
+	_unpack_kernel "$dir/root/boot/vmlinuz-$(<"$dir/kver")" >"$dir/vmlinux"
+}
+
+# With file descriptor 9 as the lock.
+_make_rootfs_once()
+{
+	local name=$1 dir=$2
+
+	flock -n 9 || progress "waiting for another build of root file system '$name'" flock 9
+	[ ! -d "$dir" ] || return 0
+	# What an interrupted run has left; its tree may belong to root.
+	rm -rf "$dir.tmp" 2>/dev/null || as_root rm -rf "$dir.tmp"
+	progress "making the root file system '$name' (once, takes minutes)" \
+		_make_rootfs "$dir.tmp" ||
+		die "the root file system '$name' could not be made: check the network and the" \
+		    "free space of ${dir%/*}, then try again"
+	mv "$dir.tmp" "$dir"
+	# Earlier definitions, once nobody has used them for two weeks.
+	find "${dir%/*}" -maxdepth 1 -name "$name-*" -mtime +14 -exec rm -rf {} + || :
+}
+
+# shellcheck disable=SC2034 # cmdline is for vm-run
+rootfs_dir()
+{
+	local name=$1 cache dir
+	local suite kernel mirrors apt_options packages cmdline # set by the next line
+
+	_kernel_entry "$name"
+	cache=$(cache_dir)/rootfs
+	# The directory's name tells what is in it: a new definition, a new directory.
+	dir=$cache/$name-$(echo "$rootfs_recipe $suite ${kernel[*]} | ${mirrors[*]} |" \
+		"${apt_options[*]} | ${packages[*]}" | sha256sum | cut -c 1-12)
+	if [ ! -d "$dir" ]; then
+		mkdir -p "$cache"
+		_make_rootfs_once "$name" "$dir" 9>"$cache/$name.lock" || exit
+	fi
+	touch "$dir"
+	echo "$dir"
+}
+
+in_rootfs()
+{
+	local root user=()
+
+	root=$(rootfs_dir "$1")/root || return
+	shift
+	((EUID == 0)) || user=(--map-root-user)
+	# shellcheck disable=SC2016 # the inner shell expands it
+	unshare --mount "${user[@]}" -- bash -euc '
+		root=$1 top=$2
+		shift 2
+		mkdir -p "$root$top"
+		mount --rbind /proc "$root/proc"
+		mount --rbind /dev "$root/dev"
+		mount --bind "$top" "$root$top"
+		exec chroot "$root" /usr/bin/env -i -C "$top" HOME=/root LC_ALL=C.UTF-8 \
+			PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+	' in_rootfs "$root" "$top" "$@"
+}
+
+kbuild()
+{
+	local name=$1 src=$2 out=$3 dir prefix changes
+	shift 3
+
+	[[ $top != *[[:space:]:,]* ]] ||
+		die "the kernel's build takes no path with a space, colon or comma: move the checkout"
+	dir=$(rootfs_dir "$name") || return
+	# Kbuild does not see that the compiler or the headers are others.
+	if [ "$(cat "$top/$out/.rootfs" 2>/dev/null)" != "$dir" ]; then
+		rm -rf "${top:?}/$out"/* "$top/$out/.done"
+		mkdir -p "$top/$out"
+		echo "$dir" >"$top/$out/.rootfs"
+	fi
+	# Kbuild writes beside the sources, so it gets a mirror of them. By checksum:
+	# what changed gets the present time, and make rebuilds exactly that.
+	changes=$(rsync -rci --links --delete --prune-empty-dirs \
+		--exclude='/build/' --exclude='.*' --exclude='*.mod.c' --include='*/' \
+		--include='*.[chS]' --include=Kbuild --include=Makefile --exclude='*' \
+		"$top/$src/" "$top/$out/") || return
+	if [ -z "$changes" ] && [ "$(cat "$top/$out/.done" 2>/dev/null)" = "done $*" ]; then
+		return
+	fi
+	rm -f "$top/$out/.done"
+	# File names in messages are those of the sources.
+	prefix=$src/
+	in_rootfs "$name" make -s -j"$(nproc)" -C "/lib/modules/$(<"$dir/kver")/build" \
+		M="$top/$out" "$@" modules 2>&1 |
+	sed -u -e "s|$top/$out/|${prefix#./}|g" -e '/Skipping BTF generation/d' >&2 || return
+	echo "done $*" >"$top/$out/.done"
+}
+
+# Put the modules of build/$1 and modprobe's index of all modules into
+# build/$1/.modules, which the guest gets on top of its own /lib/modules.
+_install_modules()
+{
+	local name=$1 out=$top/build/$1 dir kver tree state modules
+
+	dir=$(rootfs_dir "$name") || return
+	kver=$(<"$dir/kver")
+	# Not every .ko that lies about: some may be of sources that are gone.
+	mapfile -t modules < <(sed -e "s|^$out/||" -e 's|\.o$|.ko|' "$out/modules.order")
+	state=$dir$(cd "$out" && stat -c '%n %s %Y %Z' "${modules[@]}") || return
+	[ "$state" != "$(cat "$out/.modules/state" 2>/dev/null)" ] || return 0
+
+	tree=$out/.modules/lib/modules/$kver
+	rm -rf "$out/.modules"
+	mkdir -p "$tree/updates"
+	(cd "$out" && cp -t "$tree/updates" "${modules[@]}")
+	ln -s "$dir/root/lib/modules/$kver/kernel" "$tree/kernel"
+	cp "$dir/root/lib/modules/$kver/modules."{order,builtin,builtin.modinfo} "$tree"
+	depmod -b "$out/.modules" "$kver" || return
+	echo "$state" >"$out/.modules/state"
+}
+
+# With file descriptor 9 as the lock.
+_build_modules()
+{
+	local name=$1 out=$2
+	shift 2
+
+	flock -n 9 || progress "waiting for another build in $out" flock 9
+	progress_live "building the modules for '$name'" \
+		kbuild "$name" . "$out" "$@" 2> >(tee "$top/$out/.log" >&2) ||
+		die "the modules do not compile for '$name': correct what is reported above"
+	if [ "$out" = "build/$name" ]; then
+		_install_modules "$name" || die "the modules of $out could not be indexed: see above"
+	elif grep -qi 'warning:' "$top/$out/.log"; then
+		rm -f "$top/$out/.rootfs" # next time from the beginning: they are to be seen
+		die "the modules compile for '$name', but not without warnings: see above"
+	fi
+}
+
+build_modules()
+{
+	local out=build/$1 args=(W=1 LT_TESTS=1)
+
+	[ -e "$top/Kbuild" ] || return 0
+	if [ "${CHECK_WARNINGS:-0}" = 1 ]; then
+		out=build/$1-strict
+		args+=(KCFLAGS=-Werror)
+	fi
+	rootfs_dir "$1" >/dev/null
+	mkdir -p "$top/$out"
+	(_build_modules "$1" "$out" "${args[@]}") 9>"$top/$out/.lock"
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Known-bad cases for the lab: each must be caught by scripts/vm-run.
+ *
+ *	insmod splat.ko how=warn	a WARNING while the command runs
+ *	insmod splat.ko how=later	a WARNING shortly after insmod has returned
+ *	insmod splat.ko how=atomic	sleeps with preemption off
+ *	insmod splat.ko how=oops	a NULL pointer is written to
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/string.h>
+#include <linux/timer.h>
+
+static char *how = "warn";
+module_param(how, charp, 0444);
+MODULE_PARM_DESC(how, "warn, later, atomic or oops");
+
+static void splat_timer_fn(struct timer_list *timer)
+{
+	WARN(1, "splat: later");
+}
+
+static DEFINE_TIMER(splat_timer, splat_timer_fn);
+
+static int __init splat_init(void)
+{
+	if (!strcmp(how, "warn")) {
+		WARN(1, "splat: at once");
+	} else if (!strcmp(how, "later")) {
+		mod_timer(&splat_timer, jiffies + msecs_to_jiffies(100));
+	} else if (!strcmp(how, "atomic")) {
+		preempt_disable();
+		msleep(20);
+		preempt_enable();
+	} else if (!strcmp(how, "oops")) {
+		WRITE_ONCE(*(int *)NULL, 1);
+	} else {
+		return -EINVAL;
+	}
+	return 0;
+}
+module_init(splat_init);
+
+/* No module_exit(): the timer must not outlive the module. */
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Kernel splats on demand, to test the lab");

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The part of the kernel's API that rculfhash and core use, for a program in
+ * user space.  The headers in include/linux/ all lead here.
+ *
+ * Atomics are compiler builtins with the weakest order that the kernel's
+ * operation has, so that ThreadSanitizer sees what the code may rely on, and
+ * not what this machine happens to give.  The one exception is the address
+ * dependency of rcu_dereference_raw(), for which an acquire stands in.
+ *
+ * A preemption-off section is an RCU read-side section and owns a virtual CPU.
+ * See host.c for RCU, CPUs and NMIs.
+ */
+#ifndef LT_HOST_H
+#define LT_HOST_H
+
+#include <errno.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t s64;
+typedef unsigned int gfp_t;
+
+#define HOST_MAX_CPUS		16
+#define HOST_MAX_THREADS	32
+#define HOST_PERCPU_STRIDE	4096
+
+/* ---- what the tests use ---- */
+
+#ifdef __SANITIZE_THREAD__
+#define HOST_TSAN		true
+#else
+#define HOST_TSAN		false
+#endif
+
+extern unsigned int host_nr_cpus;	/* possible CPUs */
+extern unsigned int host_nr_nodes;	/* online memory nodes, CPUs go round */
+
+void host_init(unsigned int nr_cpus, unsigned int nr_nodes);
+/* The calling thread joins RCU; cpu >= 0: it alone runs on that CPU. */
+void host_thread_enter(int cpu);
+void host_thread_leave(void);
+/* How many more allocations succeed before one fails; negative: all. */
+extern long host_alloc_left;
+extern long host_allocated;		/* allocations not freed yet */
+/*
+ * Grace periods: one has passed for what was retired at snap = host_gp_snap()
+ * when host_gp_passed(snap).
+ */
+unsigned long host_gp_snap(void);
+bool host_gp_passed(unsigned long snap);
+/* Signals in the place of NMIs, to threads bound to a CPU. */
+void host_nmi_start(void (*handler)(void), unsigned int period_us);
+void host_nmi_stop(void);
+bool host_in_nmi(void);
+u32 host_random(void);			/* per thread, seeded by host_seed */
+extern u64 host_seed;
+void host_perturb_slow(void);
+_Noreturn void host_bug(const char *file, int line, const char *what);
+
+/* Give way now and then where a race window opens. */
+#ifdef HOST_PERTURB
+extern __thread u32 host_perturb_count;
+static inline void host_perturb(u32 weight)
+{
+	host_perturb_count += weight;
+	if (__builtin_expect(host_perturb_count >= 4096, 0))
+		host_perturb_slow();
+}
+#else
+static inline void host_perturb(u32 weight) { (void)weight; }
+#endif
+
+/* ---- compiler.h, kernel.h, bits.h, log2.h, overflow.h, minmax.h ---- */
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((__always_inline__))
+#endif
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#define notrace
+#define fallthrough		__attribute__((__fallthrough__))
+#define __force
+#define __rcu
+#define __percpu
+#define __user
+#define __aligned(x)		__attribute__((__aligned__(x)))
+#if __SIZEOF_LONG__ == 8
+#define BITS_PER_LONG		64
+#else
+#define BITS_PER_LONG		32
+#endif
+#define SMP_CACHE_BYTES		64
+#define ____cacheline_aligned_in_smp	__aligned(SMP_CACHE_BYTES)
+#define ____cacheline_aligned		__aligned(SMP_CACHE_BYTES)
+
+#define BIT(n)			(1UL << (n))
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define ALIGN(x, a)		(((x) + (a) - 1) & ~((typeof(x))(a) - 1))
+#define container_of(p, type, member) \
+	((type *)((char *)(p) - offsetof(type, member)))
+#define min(a, b)		({ typeof(a) a_ = (a); typeof(b) b_ = (b); \
+				   a_ < b_ ? a_ : b_; })
+#define max(a, b)		({ typeof(a) a_ = (a); typeof(b) b_ = (b); \
+				   a_ > b_ ? a_ : b_; })
+#define min_t(t, a, b)		min((t)(a), (t)(b))
+#define max_t(t, a, b)		max((t)(a), (t)(b))
+#define clamp_t(t, v, lo, hi)	min_t(t, max_t(t, v, lo), hi)
+#define clamp(v, lo, hi)	min(max(v, lo), hi)
+#define check_mul_overflow(a, b, d)	__builtin_mul_overflow(a, b, d)
+#define check_add_overflow(a, b, d)	__builtin_add_overflow(a, b, d)
+#define struct_size(p, member, n) \
+	(sizeof(*(p)) + sizeof(*(p)->member) * (size_t)(n))
+#define __ffs(x)		((unsigned int)__builtin_ctzl(x))
+
+static inline unsigned int order_base_2(unsigned long n)
+{
+	return n > 1 ? BITS_PER_LONG - __builtin_clzl(n - 1) : 0;
+}
+
+static inline unsigned long roundup_pow_of_two(unsigned long n)
+{
+	return 1UL << order_base_2(n);
+}
+
+#define BUG_ON(c) \
+	do { if (c) host_bug(__FILE__, __LINE__, #c); } while (0)
+#define WARN_ON(c)	({ bool c_ = !!(c); BUG_ON(c_); c_; })
+#define WARN_ON_ONCE(c)	WARN_ON(c)
+#define EXPORT_SYMBOL_GPL(sym)
+
+/* ---- err.h ---- */
+
+#define MAX_ERRNO		4095
+#define IS_ERR_VALUE(x)		((unsigned long)(x) >= (unsigned long)-MAX_ERRNO)
+static inline void *ERR_PTR(long err) { return (void *)err; }
+static inline long PTR_ERR(const void *p) { return (long)p; }
+static inline bool IS_ERR(const void *p) { return IS_ERR_VALUE(p); }
+
+/* ---- atomic.h, barrier.h ---- */
+
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
+#define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define barrier()		__asm__ __volatile__("" : : : "memory")
+
+#define host_cmpxchg(p, o, n, order) ({					\
+	typeof(*(p)) o_ = (o);						\
+	host_perturb(16);						\
+	__atomic_compare_exchange_n(p, &o_, n, false, order,		\
+				    __ATOMIC_RELAXED);			\
+	o_; })
+#define cmpxchg(p, o, n)	host_cmpxchg(p, o, n, __ATOMIC_SEQ_CST)
+#define cmpxchg_release(p, o, n) host_cmpxchg(p, o, n, __ATOMIC_RELEASE)
+#define cmpxchg_acquire(p, o, n) host_cmpxchg(p, o, n, __ATOMIC_ACQUIRE)
+#define cmpxchg_relaxed(p, o, n) host_cmpxchg(p, o, n, __ATOMIC_RELAXED)
+#define xchg(p, v)		__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
+
+typedef struct { int counter; } atomic_t;
+typedef struct { s64 counter; } atomic64_t;
+#define ATOMIC_INIT(i)		{ (i) }
+#define atomic_read(v)		__atomic_load_n(&(v)->counter, __ATOMIC_RELAXED)
+#define atomic_set(v, i)	__atomic_store_n(&(v)->counter, i, __ATOMIC_RELAXED)
+#define atomic_add(i, v)	((void)__atomic_fetch_add(&(v)->counter, i, __ATOMIC_RELAXED))
+#define atomic_sub(i, v)	((void)__atomic_fetch_sub(&(v)->counter, i, __ATOMIC_RELAXED))
+#define atomic_inc(v)		atomic_add(1, v)
+#define atomic_dec(v)		atomic_sub(1, v)
+#define atomic_add_return(i, v)	__atomic_add_fetch(&(v)->counter, i, __ATOMIC_SEQ_CST)
+#define atomic_sub_return(i, v)	__atomic_sub_fetch(&(v)->counter, i, __ATOMIC_SEQ_CST)
+#define atomic_xchg(v, i)	xchg(&(v)->counter, i)
+#define atomic_cmpxchg(v, o, n)	cmpxchg(&(v)->counter, o, n)
+
+/* ---- preempt.h, sched.h, rcupdate.h ---- */
+
+void host_preempt_disable(void);
+void host_preempt_enable(void);
+bool host_preempt_off(void);
+unsigned int host_cpu(void);
+
+#define preempt_disable()		host_preempt_disable()
+#define preempt_enable()		host_preempt_enable()
+#define preempt_disable_notrace()	host_preempt_disable()
+#define preempt_enable_notrace()	host_preempt_enable()
+#define rcu_read_lock_sched()		host_preempt_disable()
+#define rcu_read_unlock_sched()		host_preempt_enable()
+#define rcu_read_lock_sched_notrace()	host_preempt_disable()
+#define rcu_read_unlock_sched_notrace()	host_preempt_enable()
+#define rcu_read_lock_sched_held()	host_preempt_off()
+#define RCU_LOCKDEP_WARN(c, s)	\
+	do { if (c) host_bug(__FILE__, __LINE__, s); } while (0)
+#define might_sleep()		BUG_ON(host_preempt_off())
+#define cond_resched()		might_sleep()
+bool need_resched(void);
+
+#define rcu_dereference_raw(p)	({ host_perturb(1); \
+				   __atomic_load_n(&(p), __ATOMIC_ACQUIRE); })
+
+struct rcu_head {
+	struct rcu_head *next;
+	void (*func)(struct rcu_head *head);
+};
+
+void synchronize_rcu(void);
+void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head));
+void rcu_barrier(void);
+
+/* ---- slab.h, mm.h ---- */
+
+#define GFP_KERNEL		0u
+#define __GFP_NOWARN		0u
+
+void *host_alloc(size_t n, size_t size);
+void host_free(const void *p);
+
+#define kzalloc(size, gfp)		((void)(gfp), host_alloc(1, size))
+#define kcalloc(n, size, gfp)		((void)(gfp), host_alloc(n, size))
+#define kvzalloc(size, gfp)		((void)(gfp), host_alloc(1, size))
+#define kvcalloc(n, size, gfp)		((void)(gfp), host_alloc(n, size))
+#define kvzalloc_node(size, gfp, nid)	((void)(nid), kvzalloc(size, gfp))
+#define kzalloc_node(size, gfp, nid)	((void)(nid), kzalloc(size, gfp))
+#define kfree(p)			host_free(p)
+#define kvfree(p)			host_free(p)
+
+/* ---- cpumask.h, topology.h, nodemask.h, percpu.h ---- */
+
+#define NUMA_NO_NODE		(-1)
+#define nr_cpu_ids		host_nr_cpus
+#define nr_node_ids		host_nr_nodes
+#define num_online_nodes()	host_nr_nodes
+#define num_possible_cpus()	host_nr_cpus
+#define first_online_node	0
+#define node_online(nid)	((unsigned int)(nid) < host_nr_nodes)
+#define cpu_to_node(cpu)	((int)((unsigned int)(cpu) % host_nr_nodes))
+#define for_each_possible_cpu(cpu) \
+	for ((cpu) = 0; (cpu) < (int)host_nr_cpus; (cpu)++)
+#define for_each_online_node(nid) \
+	for ((nid) = 0; (nid) < (int)host_nr_nodes; (nid)++)
+
+#define smp_processor_id()	host_cpu()
+#define raw_smp_processor_id()	host_cpu()
+#define alloc_percpu(type) \
+	((type *)(sizeof(type) > HOST_PERCPU_STRIDE ? NULL : \
+		  host_alloc(host_nr_cpus, HOST_PERCPU_STRIDE)))
+#define free_percpu(p)		host_free(p)
+#define per_cpu_ptr(p, cpu) \
+	((typeof(p))((char *)(p) + (size_t)(cpu) * HOST_PERCPU_STRIDE))
+#define this_cpu_ptr(p)		per_cpu_ptr(p, host_cpu())
+#define raw_cpu_ptr(p)		this_cpu_ptr(p)
+#define this_cpu_read(pcp)	READ_ONCE(*this_cpu_ptr(&(pcp)))
+#define this_cpu_write(pcp, v)	WRITE_ONCE(*this_cpu_ptr(&(pcp)), v)
+#define this_cpu_add(pcp, v) \
+	((void)__atomic_fetch_add(this_cpu_ptr(&(pcp)), v, __ATOMIC_RELAXED))
+#define this_cpu_inc(pcp)	this_cpu_add(pcp, 1)
+#define this_cpu_dec(pcp)	this_cpu_add(pcp, -1)
+#define this_cpu_cmpxchg(pcp, o, n)	cmpxchg_relaxed(this_cpu_ptr(&(pcp)), o, n)
+
+/* ---- llist.h ---- */
+
+struct llist_node { struct llist_node *next; };
+struct llist_head { struct llist_node *first; };
+#define LLIST_HEAD_INIT(name)	{ NULL }
+#define llist_entry(p, type, member)	container_of(p, type, member)
+
+static inline void init_llist_head(struct llist_head *head)
+{
+	head->first = NULL;
+}
+
+static inline bool llist_empty(const struct llist_head *head)
+{
+	return !READ_ONCE(head->first);
+}
+
+static inline bool llist_add(struct llist_node *node, struct llist_head *head)
+{
+	struct llist_node *first = READ_ONCE(head->first), *old;
+
+	for (;;) {
+		WRITE_ONCE(node->next, first);
+		old = cmpxchg(&head->first, first, node);
+		if (old == first)
+			return !first;
+		first = old;
+	}
+}
+
+static inline struct llist_node *llist_del_all(struct llist_head *head)
+{
+	return xchg(&head->first, NULL);
+}
+
+#endif /* LT_HOST_H */

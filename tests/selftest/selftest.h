@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A small frame for tests of the public API in the kernel: cases, checks that
+ * name their line, and a callback that writes down what it was told.
+ */
+#ifndef _LT_SELFTEST_H
+#define _LT_SELFTEST_H
+
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/printk.h>
+
+#include "latency_tracker.h"
+
+#define ST_SEEN_MAX	64
+
+struct st_priv {
+	u64 a;
+	u32 b;
+};
+
+/* A verdict as the callback saw it, the pointers followed. */
+struct st_seen {
+	struct latency_tracker_verdict v;
+	struct st_priv priv;
+	u64 key;
+	bool atomic;
+};
+
+/* Filled by st_callback(), one record per call. */
+struct st_log {
+	atomic_t calls;
+	atomic_t complete;	/* calls that have written their record */
+	struct st_seen seen[ST_SEEN_MAX];
+};
+
+struct st_case {
+	const char *name;
+	void (*run)(void);
+};
+
+extern const struct st_case st_args[], st_match[], st_timeout[], st_pool[],
+	st_race[];
+
+/* Fails the running case, with the line and the values. */
+void st_fail(const char *file, int line, const char *what, long long got,
+	     long long want);
+/* A figure for the line of the case. */
+void st_note(const char *fmt, ...) __printf(1, 2);
+
+#define ST_EQ(got, want)						\
+	do {								\
+		long long st_got = (long long)(got);			\
+		long long st_want = (long long)(want);			\
+									\
+		if (st_got != st_want)					\
+			st_fail(__FILE__, __LINE__, #got, st_got,	\
+				st_want);				\
+	} while (0)
+#define ST_TRUE(cond)	ST_EQ(!!(cond), 1)
+
+void st_callback(const struct latency_tracker_verdict *verdict);
+void st_callback_other(const struct latency_tracker_verdict *verdict);
+
+/* A tracker of 64 events, 16-byte keys, that never reports by itself. */
+struct latency_tracker_config st_config(struct st_log *log);
+struct latency_tracker *st_create(const struct latency_tracker_config *config);
+/* Checks the accounting, then destroys. */
+void st_destroy(struct latency_tracker *tracker);
+struct latency_tracker_counts st_counts(struct latency_tracker *tracker);
+int st_in(struct latency_tracker *tracker, u64 key, u32 flags,
+	  const struct latency_tracker_in *in);
+int st_out(struct latency_tracker *tracker, u64 key);
+/* Waits up to 10 s for @log to have @calls complete records. */
+bool st_wait_calls(struct st_log *log, int calls);
+
+#endif /* _LT_SELFTEST_H */

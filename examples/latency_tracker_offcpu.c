@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Off-CPU latency: from the switch away from a task to the switch back to it.
+ *
+ * Default threshold: 1 s. At the wake-up of a task that has been out that long
+ * an event offcpu_sched_wakeup has the stack of the waker; when the task runs
+ * again, an event offcpu_sched_switch has the delay and the stack on which the
+ * task was blocked.
+ *
+ * Every task that sleeps holds an event, hence the size of the pool: 8192
+ * events, growing up to 65536. Not tracked are idle tasks, tasks that have
+ * died, and kernel threads in state TASK_IDLE: they wait for work and say so.
+ */
+#include "wrapper/sched.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/latency_tracker_offcpu.h>
+
+#define TRK_NAME		"offcpu"
+#define TRK_USEC_THRESHOLD	1000000
+#define TRK_MAX_EVENTS		8192
+#define TRK_GROW_LIMIT		65536
+#define TRK_TASK_FILTER
+#include "examples/tracker.h"
+
+/* Why a task is out; printed by lt_show_offcpu_state(). */
+enum offcpu_state {
+	OFFCPU_PREEMPTED,
+	OFFCPU_RUNNABLE,	/* gave the CPU up, but did not sleep */
+	OFFCPU_INTERRUPTIBLE,
+	OFFCPU_UNINTERRUPTIBLE,
+	OFFCPU_OTHER,		/* stopped, traced, parked, ... */
+};
+
+/**
+ * struct offcpu - private data of an event
+ * @pid: of the task
+ * @state: why it is out
+ */
+struct offcpu {
+	pid_t pid;
+	u32 state;
+};
+
+static enum offcpu_state classify(bool preempt, unsigned int state)
+{
+	if (preempt)
+		return OFFCPU_PREEMPTED;
+	if (!state)
+		return OFFCPU_RUNNABLE;
+	if (state & TASK_INTERRUPTIBLE)
+		return OFFCPU_INTERRUPTIBLE;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return OFFCPU_UNINTERRUPTIBLE;
+	return OFFCPU_OTHER;
+}
+
+static bool is_waiting(bool preempt, unsigned int state)
+{
+	return preempt || (state != TASK_DEAD &&
+			   (state & TASK_IDLE) != TASK_IDLE);
+}
+
+static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int prev_state)
+{
+	bool out = !is_idle_task(prev) && trk_wants(prev) &&
+		   is_waiting(preempt, prev_state);
+	bool in = !is_idle_task(next) && trk_wants(next);
+	u64 now;
+
+	if (!out && !in)
+		return;
+	now = latency_tracker_clock();
+	if (in)
+		latency_tracker_event_out(data, &next, sizeof(next), 0, next,
+					  now);
+	if (out) {
+		struct offcpu offcpu = {
+			.pid = prev->pid,
+			.state = classify(preempt, prev_state),
+		};
+		struct latency_tracker_in begin = {
+			.priv = &offcpu,
+			.priv_len = sizeof(offcpu),
+			.start_ns = now,
+		};
+
+		latency_tracker_event_in(data, &prev, sizeof(prev),
+					 LATENCY_TRACKER_UNIQUE |
+					 LATENCY_TRACKER_START, &begin);
+	}
+}
+
+LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
+
+static noinline void report_wakeup(struct task_struct *wakee, u64 start,
+				   u64 delay)
+{
+	struct lt_stack stack;
+
+	lt_stack_of_current(&stack, trk_is_own, 0);
+	trace_offcpu_sched_wakeup(wakee, start, delay, &stack);
+}
+
+static void probe_sched_waking(void *data, struct task_struct *task)
+{
+	struct latency_tracker_event *event;
+	u64 start, now;
+
+	if (!trace_offcpu_sched_wakeup_enabled() || !trk_wants(task))
+		return;
+	event = latency_tracker_get_event(data, &task, sizeof(task));
+	if (!event)
+		return;
+	start = latency_tracker_event_start(event);
+	latency_tracker_put_event(data, event);
+	now = latency_tracker_clock();
+	if (now > start && now - start >= latency_tracker_get_threshold(data))
+		report_wakeup(task, start, now - start);
+}
+
+static void probe_sched_process_free(void *data, struct task_struct *task)
+{
+	trk_forget(data, task);
+}
+
+static struct trk_probe probes[] = {
+	TRK_PROBE(sched_process_free),
+	TRK_PROBE(sched_waking),
+	TRK_PROBE(sched_switch),
+};
+
+static void report_pending(const struct latency_tracker_verdict *verdict,
+			   const struct offcpu *offcpu)
+{
+	struct task_struct *task;
+	struct lt_stack stack;
+
+	/* A stack that is given up meanwhile stays for a section like this. */
+	preempt_disable();
+	rcu_read_lock();
+	task = trk_find_task(verdict, offcpu->pid);
+	if (task) {
+		lt_stack_of_other(&stack, task);
+		trace_offcpu_sched_switch(verdict, task, offcpu->state, &stack);
+	}
+	rcu_read_unlock();
+	preempt_enable();
+}
+
+static void callback(const struct latency_tracker_verdict *verdict)
+{
+	const struct offcpu *offcpu = verdict->priv;
+	struct task_struct *next = verdict->out_data;
+	struct lt_stack stack;
+
+	if (!trace_offcpu_sched_switch_enabled())
+		return;
+	if (verdict->flag != LATENCY_TRACKER_ENDED) {
+		report_pending(verdict, offcpu);
+		return;
+	}
+	lt_stack_of_next(&stack, next);
+	trace_offcpu_sched_switch(verdict, next, offcpu->state, &stack);
+}
+
+static int __init offcpu_init(void)
+{
+	struct latency_tracker_config config = {
+		.callback = callback,
+		.key_size = sizeof(struct task_struct *),
+		.priv_size = sizeof(struct offcpu),
+	};
+
+	return trk_start(&config, probes, ARRAY_SIZE(probes));
+}
+module_init(offcpu_init);
+
+static void __exit offcpu_exit(void)
+{
+	trk_stop();
+}
+module_exit(offcpu_exit);
+
+MODULE_DESCRIPTION("Time that tasks are off the CPU, what blocked and what woke them");
+MODULE_LICENSE("GPL");

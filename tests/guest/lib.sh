@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# For the tests of this directory, each of which is a bash script NAME.tc that runs in
+# the guest (see run) and begins like this:
+#
+#	# SPDX-License-Identifier: GPL-2.0-only
+#	# description: what it proves
+#	# timeout: 60          seconds, on a machine that is three times too slow
+#	# quick: no            not part of "scripts/check quick"; optional
+#	# boot: WORDS          for the kernel's command line; optional
+#	# shellcheck source=tests/guest/lib.sh
+#	. "$LIB"
+#	plan 3
+#
+# It finds: $T an empty directory, $BIN the programs made of the C files, QUICK=1 if it is
+# to hurry, no module of ours loaded. A test says in each result what was injected and what was measured.
+
+tracing=/sys/kernel/tracing/instances/test
+state=/sys/kernel/latency_tracker
+
+# --- results -------------------------------------------------------------------------
+
+plan()
+{
+	echo "1..$1"
+}
+
+diag()
+{
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+pass()
+{
+	echo "ok - $*"
+}
+
+fail()
+{
+	echo "not ok - $*"
+}
+
+# result CONDITION TEXT: CONDITION is an arithmetic value, so 0 is a failure. Returns
+# whether it passed.
+result()
+{
+	if (($1)); then
+		pass "$2"
+		return 0
+	fi
+	fail "$2"
+	return 1
+}
+
+# same EXPECTED MEASURED TEXT
+same()
+{
+	if [ "$1" = "$2" ]; then
+		pass "$3"
+		return 0
+	fi
+	diag "expected: $1"
+	diag "measured: $2"
+	fail "$3"
+	return 1
+}
+
+# The test makes no sense any more; the plan is then not met.
+give_up()
+{
+	diag "$*"
+	exit 1
+}
+
+# --- figures -------------------------------------------------------------------------
+
+# Nanoseconds as milliseconds with one decimal.
+ms()
+{
+	local sign=''
+
+	(($1 >= 0)) || sign=-
+	printf '%s%d.%d' "$sign" $((${1#-} / 1000000)) $((${1#-} / 100000 % 10))
+}
+
+# field NAME LINE: the value of NAME=... in a line of a trace, up to a comma, a space or
+# the end; -1 if it is not there.
+field()
+{
+	if [[ " $2" =~ [[:space:],]"$1="([^,[:space:]]*) ]]; then
+		echo "${BASH_REMATCH[1]}"
+	else
+		# So that it fails as a number does, not as an error of the test.
+		echo -1
+	fi
+}
+
+# wait_for SECONDS COMMAND...: until COMMAND succeeds.
+wait_for()
+{
+	local end=$((SECONDS + $1))
+	shift
+
+	until "$@"; do
+		((SECONDS <= end)) || return 1
+		sleep 0.05
+	done
+}
+
+# --- trackers ------------------------------------------------------------------------
+
+# load TRACKER [PARAMETER=VALUE...]
+load()
+{
+	modprobe "latency_tracker_$1" "${@:2}" ||
+		give_up "latency_tracker_$1 could not be loaded with ${*:2}"
+}
+
+unload()
+{
+	local module
+
+	for module; do
+		modprobe -r "latency_tracker_$module" || return
+	done
+}
+
+# param TRACKER NAME [VALUE]: read or write a module parameter.
+param()
+{
+	local file=/sys/module/latency_tracker_$1/parameters/$2
+
+	if (($# > 2)); then
+		echo "$3" >"$file"
+	else
+		cat "$file"
+	fi
+}
+
+# count TRACKER COUNTER
+count()
+{
+	cat "$state/$1/$2"
+}
+
+# All counters of a tracker on one line, for diagnostics.
+counters()
+{
+	local file line=''
+
+	for file in started finished late timeouts collected cleared replaced pending \
+		    skipped kept unmatched clock_back unwatched capacity; do
+		line+=" $file=$(<"$state/$1/$file")"
+	done
+	echo "$1:$line"
+}
+
+# Whether nothing was lost: for a tracker at rest, such as with tracking_on 0.
+adds_up()
+{
+	local s f o l p
+
+	s=$(count "$1" started) f=$(count "$1" finished) o=$(count "$1" collected)
+	l=$(count "$1" cleared) p=$(count "$1" pending)
+	((s == f + o + l + p))
+}
+
+# result_adds_up TRACKER: one result about the tracker's counters, which is stopped for
+# that.
+result_adds_up()
+{
+	local ok=0
+
+	echo 0 >"$state/$1/tracking_on"
+	# A probe that is running may still count.
+	sleep 0.1
+	! adds_up "$1" || ok=1
+	diag "$(counters "$1")"
+	result $((ok && $(count "$1" pending) == 0)) "$1: started $(count "$1" started) =\
+ finished $(count "$1" finished) + collected $(count "$1" collected) + cleared\
+ $(count "$1" cleared) + pending $(count "$1" pending), which is 0 when it is off"
+}
+
+# --- traces --------------------------------------------------------------------------
+
+# trace_start EVENT...: in an instance of its own, with the trackers' clock.
+trace_start()
+{
+	local event
+
+	mkdir "$tracing" || give_up "no trace instance"
+	echo mono >"$tracing/trace_clock"
+	echo "${trace_kb:-16384}" >"$tracing/buffer_size_kb"
+	for event; do
+		trace_also "$event"
+	done
+}
+
+trace_also()
+{
+	echo 1 >"$tracing/events/$1/enable" || give_up "there is no event $1"
+}
+
+# A line "tracing_mark_write: TEXT" in the trace.
+mark()
+{
+	echo "$*" >"$tracing/trace_marker"
+}
+
+# trace_stop FILE: a trace that has lost something is no evidence.
+trace_stop()
+{
+	local cpu lost=0
+
+	echo 0 >"$tracing/tracing_on"
+	for cpu in "$tracing"/per_cpu/cpu*; do
+		lost=$((lost + $(sed -n 's/^\(overrun\|dropped events\|commit overrun\): //p' \
+			"$cpu/stats" | paste -sd +)))
+	done
+	cat "$tracing/trace" >"$1"
+	echo 0 >"$tracing/events/enable"
+	rmdir "$tracing"
+	((lost == 0)) || give_up "the observer lost $lost events: make trace_kb larger"
+}
+
+# trace_now: what is there so far.
+trace_now()
+{
+	cat "$tracing/trace"
+}
+
+# observe KIND THRESHOLD_MS MARGIN_MS: compares $T/trace with the kernel's own events, see
+# observe.py. Leaves the figures in $seen; returns whether the observer agrees.
+observe()
+{
+	local out
+
+	out=$(python3 "$LIBDIR/observe.py" "$1" "$T/trace" "$2" "$3" 2>&1)
+	grep '^#' <<<"$out" | head -n 20
+	seen=$(tail -n 1 <<<"$out")
+	[[ $seen == *' missed=0 invented=0' ]]
+}
+
+# observed KIND THRESHOLD_MS MARGIN_MS AT_LEAST: one result: the observer has seen AT_LEAST
+# late operations, and the tracker has reported exactly those.
+observed()
+{
+	local agrees=0
+
+	! observe "$1" "$2" "$3" || agrees=1
+	result $((agrees && $(field late "$seen") >= $4)) \
+		"$1 against the kernel's own events, threshold $2 ms: $seen"
+}
+
+# --- a clean machine -----------------------------------------------------------------
+
+modules()
+{
+	awk '$1 ~ /^latency_tracker/ { print $1 }' /proc/modules
+}
+
+# Processes in another session: what a test has started.
+kill_leftovers()
+{
+	local mine stat fields pass
+
+	read -r stat <"/proc/$$/stat"
+	read -ra fields <<<"${stat##*) }"
+	mine=${fields[3]}
+	for pass in 1 2; do
+		for stat in /proc/[0-9]*/stat; do
+			{ read -r stat <"$stat"; } 2>/dev/null || continue
+			read -ra fields <<<"${stat##*) }"
+			case ${fields[3]} in
+			0 | 1 | "$mine") ;;
+			*) kill -KILL "${stat%% *}" 2>/dev/null ;;
+			esac
+		done
+		((pass == 2)) || sleep 0.2
+	done
+}
+
+# Returns whether everything could be put back.
+clean_up()
+{
+	local module
+
+	kill_leftovers
+	if [ -d "$tracing" ]; then
+		echo 0 >"$tracing/events/enable"
+		rmdir "$tracing" || return
+	fi
+	echo 950000 >/proc/sys/kernel/sched_rt_runtime_us
+	for module in $(modules | grep _) $(modules); do
+		[ ! -d "/sys/module/$module" ] || rmmod "$module" || return
+	done
+	for module in null_blk scsi_debug; do
+		if [ -d "/sys/module/$module" ]; then
+			wait_for 20 rmmod "$module" 2>/dev/null || return
+		fi
+	done
+	[ ! -d "$state" ] || { diag "$state is still there"; return 1; }
+}

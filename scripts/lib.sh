@@ -14,22 +14,31 @@
 #                             the same for a COMMAND whose output is to be seen
 #   cache_dir                 print the cache directory, and make it
 #   as_root COMMAND...        run COMMAND as root, with sudo where needed
-#   need_setup                install what is missing (scripts/setup)
-#   qemu_program              print the QEMU to use: the one that scripts/setup got, if
+#   kernel_arch NAME          print the architecture of kernel NAME
+#   read_arch ARCH            set the variables and the function of tests/vm/arch/ARCH
+#   arch_value ARCH VARIABLE  print one of the variables
+#   need_setup NAME           install what is missing (scripts/setup) for guests with
+#                             kernel NAME
+#   qemu_program ARCH         print the QEMU to use: the one that scripts/setup got, if
 #                             it had to, or the machine's
 #   rootfs_dir NAME           print the directory of the root file system of kernel
 #                             NAME, and make it when it is missing; in it are:
 #                               root/      the tree (compiler, headers, kernel)
 #                               root.sqfs  the same as an image for the guest
+#                               tools/     if the guest's architecture is not this
+#                                          machine's, a tree with compiler and headers
+#                                          that can be used here
 #                               vmlinux    the kernel
 #                               kver       its version, as in /lib/modules
 #   in_rootfs NAME COMMAND... run COMMAND in the checkout, but with the programs of
-#                             the root file system NAME (its compiler, its headers)
+#                             the root file system NAME (its compiler, its headers),
+#                             or of its tools/
 #   kbuild NAME SRC OUT [ARG...]
 #                             build the modules of directory SRC of the checkout
 #                             into directory OUT of the checkout, incrementally
 #   build_modules NAME        build the checkout's modules into build/NAME, install
 #                             them where the guest's modprobe finds them.
+#                             build/NAME/.warned tells that there were warnings.
 #                             CHECK_WARNINGS=1: build in build/NAME-strict instead,
 #                             and fail on any warning; nothing is installed
 #
@@ -140,18 +149,42 @@ as_root()
 
 need_setup()
 {
-	"$top/scripts/setup" || exit "$die_status"
+	local arch
+
+	arch=$(kernel_arch "$1")
+	"$top/scripts/setup" "$arch" || exit "$die_status"
+}
+
+kernel_arch()
+{
+	(_kernel_entry "$1" && echo "$arch")
+}
+
+read_arch()
+{
+	local file=$top/tests/vm/arch/$1
+
+	if [[ $1 == */* || ! -f $file ]]; then
+		die "no architecture is named '$1': take one of: $(cd "${file%/*}" && echo *)"
+	fi
+	# shellcheck source=tests/vm/arch/amd64
+	. "$file"
+}
+
+arch_value()
+{
+	(read_arch "$1" && echo "${!2}")
 }
 
 qemu_program()
 {
 	local own
 
-	own=$(cache_dir)/qemu/run
+	own=$(cache_dir)/$(arch_value "$1" qemu_cache)/run
 	if [ -x "$own" ]; then
 		echo "$own"
 	else
-		echo qemu-system-x86_64
+		arch_value "$1" qemu_binary
 	fi
 }
 
@@ -163,7 +196,8 @@ _kernel_entry()
 	if [[ $1 == */* || ! -f $file ]]; then
 		die "no kernel is named '$1': take one of: $(cd "$top/tests/vm/kernels" && echo *)"
 	fi
-	suite='' kernel=() mirrors=() apt_options=() packages=() cmdline=''
+	suite='' kernel=() other_suites=() apt_options=() packages=() cmdline=''
+	arch=amd64 tools=()
 	# shellcheck source=tests/vm/packages
 	. "$top/tests/vm/packages"
 	# shellcheck source=tests/vm/kernels/bookworm
@@ -177,11 +211,12 @@ _host_apt_options()
 	grep -E '^Acquire::(https?::Proxy|Proxy-Auto-Detect|Retries|Check-Valid-Until|Check-Date) '
 }
 
-# Write the root file system as a tar archive to file $1.
+# Write a root file system as a tar archive to file $1; the rest is options.
 _mmdebstrap()
 {
-	local out=$1 option drop runner=(as_root)
-	local options=(--variant=minbase --format=tar)
+	local out=$1 option drop other runner=(as_root)
+	local options=(--format=tar)
+	shift
 
 	# No initramfs: vm-run brings its own. No service is started: mmdebstrap
 	# sees to that with a policy-rc.d.
@@ -195,6 +230,11 @@ _mmdebstrap()
 		options+=("--dpkgopt=path-exclude=/usr/lib/modules/*/kernel/$drop/*")
 	done
 	options+=(--dpkgopt=force-unsafe-io)
+	# The first line of the suite itself, with the name of the other.
+	for other in "${other_suites[@]}"; do
+		options+=(--setup-hook="sed -n '0,/ $suite /s/ $suite / $other /p' \
+			\"\$1/etc/apt/sources.list\" >\"\$1/etc/apt/sources.list.d/$other.list\"")
+	done
 	while read -r option; do
 		[ -z "$option" ] || options+=("--aptopt=$option")
 	done < <(_host_apt_options; printf '%s\n' "${apt_options[@]}")
@@ -202,36 +242,59 @@ _mmdebstrap()
 	if ((EUID != 0)) && unshare --map-auto --map-root-user true 2>/dev/null; then
 		runner=()
 	fi
-	"${runner[@]}" env INITRD=No mmdebstrap "${options[@]}" \
-		--include="$(IFS=,; echo "${kernel[*]},${packages[*]}")" \
-		"$suite" - "${mirrors[@]}" >"$out"
+	"${runner[@]}" env INITRD=No mmdebstrap "${options[@]}" "$@" "$suite" - >"$out"
 }
 
-# Write the kernel of file $1 as an ELF file, which QEMU starts without its
-# decompressor: that takes an emulated machine seconds. See Documentation/x86/boot.rst
-# of the kernel for the header.
-_unpack_kernel()
+# The packages $@ as mmdebstrap wants them.
+_include()
 {
-	local setup offset length unpack
+	local IFS=,
 
-	setup=$(od -An -tu1 -j $((0x1f1)) -N 1 "$1")
-	read -r offset length < <(od -An -tu4 -j $((0x248)) -N 8 "$1")
-	offset=$((offset + (setup + 1) * 512))
-	case $(od -An -tx1 -j "$offset" -N 4 "$1" | tr -d ' ') in
-	fd377a58) unpack=(xz -dc --single-stream) ;;
-	28b52ffd) unpack=(zstd -qdc) ;;
-	*) cat "$1"; return ;;
-	esac
-	# The last four bytes are the length.
-	head -c $((offset + length - 4)) "$1" | tail -c "+$((offset + 1))" | "${unpack[@]}"
+	echo "--include=$*"
 }
 
+# The guest's tree as a tar archive, $1.
+_make_root()
+{
+	if [ -z "$cross" ]; then
+		_mmdebstrap "$1" --variant=minbase "$(_include "${kernel[@]}" "${packages[@]}")"
+		return
+	fi
+	# No program of another architecture runs here, so nothing is configured. The
+	# headers want a compiler of the guest's, which nobody will use.
+	_mmdebstrap "$1" --variant=extract --architectures="$arch" \
+		--dpkgopt='path-exclude=/usr/lib/gcc/*' \
+		--setup-hook="'$top/tests/vm/unconfigured' before \"\$1\"" \
+		--extract-hook="'$top/tests/vm/unconfigured' after \"\$1\"" \
+		--include='?essential' --include='?priority(required)' \
+		"$(_include "${kernel[@]}" "${packages[@]}")"
+}
+
+# In directory $1, the tree tools/ of a guest of another architecture: of this machine's,
+# with a cross compiler and the headers of the guest's kernel.
+_make_tools()
+{
+	local dir=$1 modules
+
+	[ -n "$cross" ] || return 0
+	mkdir -p "$dir/tools"
+	_mmdebstrap "$dir/tools.tar" --variant=minbase "$(_include "${tools[@]}")" &&
+	tar -C "$dir/tools" --no-same-owner --exclude='./dev/*' -xf "$dir/tools.tar" &&
+	rm "$dir/tools.tar" &&
+	modules=$dir/tools/lib/modules/$(<"$dir/kver") &&
+	mkdir -p "$modules" "$dir/tools/usr/src" &&
+	cp -a -t "$modules" "$dir/root/lib/modules/$(<"$dir/kver")"/{build,source} &&
+	cp -al -t "$dir/tools/usr/src" "$dir/root/usr/src"/linux-headers-*
+}
+
+# In a subshell for the variables of read_arch.
 _make_rootfs()
-{
-	local dir=$1
+(
+	dir=$1
 
+	read_arch "$arch"
 	mkdir -p "$dir/root" &&
-	_mmdebstrap "$dir/root.tar" &&
+	_make_root "$dir/root.tar" &&
 	tar -C "$dir/root" --no-same-owner --exclude='./dev/*' -xf "$dir/root.tar" &&
 	# Not compressed: an emulated machine is slow at decompression.
 	sqfstar -noI -noD -noF -noX -no-xattrs -quiet -no-progress \
@@ -241,8 +304,9 @@ _make_rootfs()
 	find "$dir/root/lib/modules/" -maxdepth 2 -name build -printf '%h\n' |
 	sed 's|.*/||' | sort -V | tail -n 1 >"$dir/kver" &&
 	[ -s "$dir/kver" ] &&
-	_unpack_kernel "$dir/root/boot/vmlinuz-$(<"$dir/kver")" >"$dir/vmlinux"
-}
+	unpack_kernel "$dir/root/boot/vmlinuz-$(<"$dir/kver")" >"$dir/vmlinux" &&
+	_make_tools "$dir"
+)
 
 # With file descriptor 9 as the lock.
 _make_rootfs_once()
@@ -266,13 +330,14 @@ _make_rootfs_once()
 rootfs_dir()
 {
 	local name=$1 cache dir
-	local suite kernel mirrors apt_options packages cmdline # set by the next line
+	# Set by the next line.
+	local suite kernel other_suites apt_options packages cmdline arch tools
 
 	_kernel_entry "$name"
 	cache=$(cache_dir)/rootfs
 	# The directory's name tells what is in it: a new definition, a new directory.
-	dir=$cache/$name-$(echo "$rootfs_recipe $suite ${kernel[*]} | ${mirrors[*]} |" \
-		"${apt_options[*]} | ${packages[*]}" | sha256sum | cut -c 1-12)
+	dir=$cache/$name-$(echo "$rootfs_recipe $suite ${kernel[*]} | ${other_suites[*]} |" \
+		"${apt_options[*]} | ${packages[*]}${tools[*]:+ | $arch ${tools[*]}}" | sha256sum | cut -c 1-12)
 	if [ ! -d "$dir" ]; then
 		mkdir -p "$cache"
 		_make_rootfs_once "$name" "$dir" 9>"$cache/$name.lock" || exit
@@ -285,7 +350,8 @@ in_rootfs()
 {
 	local root user=()
 
-	root=$(rootfs_dir "$1")/root || return
+	root=$(rootfs_dir "$1") || return
+	[ -d "$root/tools" ] && root+=/tools || root+=/root
 	shift
 	((EUID == 0)) || user=(--map-root-user)
 	# shellcheck disable=SC2016 # the inner shell expands it
@@ -303,7 +369,7 @@ in_rootfs()
 
 kbuild()
 {
-	local name=$1 src=$2 out=$3 dir prefix changes
+	local name=$1 src=$2 out=$3 dir prefix changes compiler
 	shift 3
 
 	[[ $top != *[[:space:]:,]* ]] ||
@@ -327,8 +393,9 @@ kbuild()
 	rm -f "$top/$out/.done"
 	# File names in messages are those of the sources.
 	prefix=$src/
+	compiler=$(arch_value "$(kernel_arch "$name")" cross) || return
 	in_rootfs "$name" make -s -j"$(nproc)" -C "/lib/modules/$(<"$dir/kver")/build" \
-		M="$top/$out" "$@" modules 2>&1 |
+		${compiler:+CROSS_COMPILE="$compiler"} M="$top/$out" "$@" modules 2>&1 |
 	sed -u -e "s|$top/$out/|${prefix#./}|g" -e '/Skipping BTF generation/d' >&2 || return
 	echo "done $*" >"$top/$out/.done"
 }
@@ -359,18 +426,23 @@ _install_modules()
 # With file descriptor 9 as the lock.
 _build_modules()
 {
-	local name=$1 out=$2
+	local name=$1 out=$2 log=$top/$2/.log status=0
 	shift 2
 
 	flock -n 9 || progress "waiting for another build in $out" flock 9
 	progress_live "building the modules for '$name'" \
-		kbuild "$name" . "$out" "$@" 2> >(tee "$top/$out/.log" >&2) ||
+		kbuild "$name" . "$out" "$@" 2>"$log" || status=$?
+	cat "$log" >&2
+	((!status)) ||
 		die "the modules do not compile for '$name': correct what is reported above"
 	if [ "$out" = "build/$name" ]; then
 		_install_modules "$name" || die "the modules of $out could not be indexed: see above"
-	elif grep -qi 'warning:' "$top/$out/.log"; then
-		rm -f "$top/$out/.rootfs" # next time from the beginning: they are to be seen
-		die "the modules compile for '$name', but not without warnings: see above"
+	fi
+	rm -f "$top/$out/.warned"
+	if grep -qi 'warning:' "$log"; then
+		# Next time from the beginning: they are to be seen.
+		rm -f "$top/$out/.rootfs"
+		touch "$top/$out/.warned"
 	fi
 }
 
@@ -386,4 +458,6 @@ build_modules()
 	rootfs_dir "$1" >/dev/null
 	mkdir -p "$top/$out"
 	(_build_modules "$1" "$out" "${args[@]}") 9>"$top/$out/.lock"
+	[ ! -e "$top/$out/.warned" ] || [ "$out" = "build/$1" ] ||
+		die "the modules compile for '$1', but not without warnings: see above"
 }

@@ -4,14 +4,23 @@
 # Does the lab tell the truth? What scripts/vm-run promises, checked one by one; above
 # all that it reports trouble. Prints TAP; ends with non-zero if a check failed.
 #
-# Usage: tests/vm/selftest.sh [--kernel NAME]
+# Usage: tests/vm/selftest.sh [--kernel NAME] [--brief]
+#
+# --brief: only what depends on the kernel.
 
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
 
-name=bookworm
-[ "${1:-}" != --kernel ] || name=$2
+name=bookworm brief=0
+while (($#)); do
+	case $1 in
+	--kernel) name=$2; shift ;;
+	--brief) brief=1 ;;
+	*) die "there is no option $1" ;;
+	esac
+	shift
+done
 vm=("$top/scripts/vm-run" --no-build --kernel "$name" --timeout 120)
 splat=build/$name-splat/splat.ko
 
@@ -124,11 +133,12 @@ check_ends()
 {
 	local began=$SECONDS pid
 
-	options=(--timeout 15)
+	# Long enough for a busy machine to start.
+	options=(--timeout 40)
 	guest bash -c 'echo started; while :; do :; done'
 	options=()
 	check_splat 'a time-out is status 124' 124 'time-out'
-	check 'it was in time' 1 $((SECONDS - began < 25))
+	check 'it was in time' 1 $((SECONDS - began < 60))
 	check 'output from before the time-out is there' started "$(cat "$tmp/out")"
 
 	mkdir "$tmp/tmp"
@@ -189,17 +199,19 @@ check_icount()
 		   'BEGIN { print (a > 0 && (a - b) ^ 2 < (a / 100) ^ 2) }')"
 }
 
-need_setup
+need_setup "$name"
 rootfs_dir "$name" >/dev/null
 progress 'building the module that makes splats' \
 	kbuild "$name" tests/vm/splat "build/$name-splat" W=1 ||
 	die "the module in tests/vm/splat must compile first"
 
-check_streams
+((brief)) || check_streams
 check_guest
 check_trouble
-check_ends
-check_tty
-check_icount
+if ((!brief)); then
+	check_ends
+	check_tty
+	check_icount
+fi
 echo "1..$count"
 ((failed == 0))

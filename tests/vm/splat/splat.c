@@ -7,6 +7,7 @@
  *	insmod splat.ko how=atomic	sleeps with preemption off
  *	insmod splat.ko how=oops	a NULL pointer is written to
  */
+#include <linux/bottom_half.h>
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
@@ -32,7 +33,15 @@ static int __init splat_init(void)
 		mod_timer(&splat_timer, jiffies + msecs_to_jiffies(100));
 	} else if (!strcmp(how, "atomic")) {
 		preempt_disable();
+		/*
+		 * Where that is not counted, this is. Not on PREEMPT_RT, where
+		 * the timer waits for whoever has done this.
+		 */
+		if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
+			local_bh_disable();
 		msleep(20);
+		if (softirq_count())	/* else it was reset with the report */
+			local_bh_enable();
 		preempt_enable();
 	} else if (!strcmp(how, "oops")) {
 		WRITE_ONCE(*(int *)NULL, 1);

@@ -56,7 +56,7 @@
 #define _LATENCY_TRACKER_H
 
 #include <linux/bits.h>
-#include <linux/timekeeping.h>
+#include <linux/ktime.h>
 #include <linux/types.h>
 
 struct latency_tracker;

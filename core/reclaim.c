@@ -6,6 +6,7 @@
 #include <linux/percpu.h>
 
 #include "core/reclaim.h"
+#include "wrapper/rcupdate.h"
 
 /**
  * lt_reclaim_init() - get ready
@@ -118,7 +119,7 @@ enum lt_reclaim_did lt_reclaim(struct lt_reclaim *reclaim, bool start)
 	reclaim->batch = take_all(reclaim);
 	if (reclaim->batch) {
 		WRITE_ONCE(reclaim->busy, true);
-		call_rcu(&reclaim->rcu, grace_period_ended);
+		lt_call_rcu(&reclaim->rcu, grace_period_ended);
 		if (!did)
 			did = LT_RECLAIM_STARTED;
 	}

@@ -72,7 +72,7 @@ EXPORT_SYMBOL_GPL(lt_stack_of_next);
  * @stack: where to put it; empty if the task runs, else without __schedule()
  * @task: not current; the caller sees to it that it is not freed
  *
- * Context: Any; preemption off.
+ * Context: Task; preemption off.
  */
 void lt_stack_of_other(struct lt_stack *stack, struct task_struct *task)
 {

@@ -50,7 +50,7 @@ static enum offcpu_state classify(bool preempt, unsigned int state)
 		return OFFCPU_RUNNABLE;
 	if (state & TASK_INTERRUPTIBLE)
 		return OFFCPU_INTERRUPTIBLE;
-	if (state & TASK_UNINTERRUPTIBLE)
+	if (lt_state_is_uninterruptible(state))
 		return OFFCPU_UNINTERRUPTIBLE;
 	return OFFCPU_OTHER;
 }

@@ -30,6 +30,7 @@
 #include <linux/preempt.h>
 #include <linux/smp.h>
 
+#include "wrapper/preempt.h"
 #include "wrapper/sched.h"
 
 #define CREATE_TRACE_POINTS
@@ -265,7 +266,7 @@ static void look_who_runs(void *data)
 	struct task_struct *task;
 	struct look *look = data;
 
-	if (!in_hardirq())
+	if (!lt_in_hardirq())
 		return;		/* this is the worker itself, by chance */
 	describe(&look->prev, &look->holder, current);
 	lt_stack_of_interrupted(&look->prev.stack);
@@ -290,17 +291,6 @@ static int cpu_of(const struct latency_tracker_verdict *verdict, pid_t pid)
 		cpu = task_cpu(task);
 	rcu_read_unlock();
 	return cpu;
-}
-
-static bool is_pending(const struct latency_tracker_verdict *verdict)
-{
-	struct latency_tracker_event *event;
-
-	event = latency_tracker_get_event(verdict->tracker, verdict->key,
-					  verdict->key_len);
-	if (event)
-		latency_tracker_put_event(verdict->tracker, event);
-	return event == verdict->event;
 }
 
 static void look_unknown(struct look *look)
@@ -332,7 +322,7 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	look_unknown(&look);
 	smp_call_function_single(report.cpu, look_who_runs, &look, 1);
 	/* If it has run meanwhile, nobody knows whom it waited for. */
-	if (!is_pending(verdict))
+	if (!trk_is_pending(verdict))
 		look_unknown(&look);
 	rcu_read_lock();
 	report.task = trk_find_task(verdict, wakeup->pid);

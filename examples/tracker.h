@@ -223,6 +223,19 @@ trk_find_task(const struct latency_tracker_verdict *verdict, pid_t pid)
 }
 #endif /* TRK_TASK_FILTER */
 
+/* For the callback of a timeout: it has not ended by now. */
+static __maybe_unused bool
+trk_is_pending(const struct latency_tracker_verdict *verdict)
+{
+	struct latency_tracker_event *event;
+
+	event = latency_tracker_get_event(verdict->tracker, verdict->key,
+					  verdict->key_len);
+	if (event)
+		latency_tracker_put_event(verdict->tracker, event);
+	return event == verdict->event;
+}
+
 /* Stacks. */
 
 static __maybe_unused bool trk_is_own(unsigned long ip)

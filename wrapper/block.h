@@ -7,7 +7,10 @@
 
 #include <linux/version.h>
 
-/* 5.16 ("block: move struct request to blk-mq.h") took it out of blkdev.h. */
+/*
+ * 5.16 (24b83deb29b7, "block: move struct request to blk-mq.h") took it out of
+ * blkdev.h.
+ */
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/blktrace_api.h>
@@ -53,7 +56,8 @@ probe_##event##_q(void *data, struct request_queue *q,			\
  * which calls handler(void *data, struct request *rq, int error,
  * unsigned int nr_bytes) with a negative errno.
  *
- * 5.16 passes the blk_status_t; before, it was an errno.
+ * 5.16 (8a7d267b4a2c, "block: don't call blk_status_to_errno in
+ * blk_update_request") passes the blk_status_t; before, it was an errno.
  */
 #define LT_DEFINE_PROBE_BLOCK_RQ_COMPLETE(handler)			\
 static void __maybe_unused						\
@@ -102,7 +106,8 @@ static inline sector_t lt_rq_sector(struct request *rq)
 /*
  * The operation in letters, as blktrace has it; @rwbs is RWBS_LEN bytes.
  *
- * 5.12 dropped a third argument, the number of bytes.
+ * 5.12 ("block: remove superfluous param in blk_fill_rwbs()") dropped a third
+ * argument, the number of bytes.
  */
 static inline void lt_fill_rwbs(char *rwbs, lt_opf_t opf)
 {

@@ -12,8 +12,8 @@
 /*
  * On x86 code that can be probed runs unwatched in the idle task only: in the
  * idle loop, and while a CPU comes or goes. The way from and to user space is
- * noinstr since 5.8 (f3d415ea46e5, "x86/entry/64: Convert SYSCALL entry to C
- * code"). So all others save the call.
+ * noinstr since 5.8 (8f159f1dfa1e, "x86/entry/common: Protect against
+ * instrumentation"). So all others save the call.
  */
 static __always_inline bool lt_rcu_is_watching(void)
 {

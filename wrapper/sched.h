@@ -24,6 +24,22 @@
 #endif
 
 /*
+ * No signal ends a sleep in this state.
+ *
+ * 5.15 ("sched/wakeup: Introduce the TASK_RTLOCK_WAIT state bit"): who waits
+ * for a spinlock of PREEMPT_RT has a state of its own, which the kernel's own
+ * sched_switch shows as D, too.
+ */
+static inline bool lt_state_is_uninterruptible(unsigned int state)
+{
+#ifdef TASK_RTLOCK_WAIT
+	if (state & TASK_RTLOCK_WAIT)
+		return true;
+#endif
+	return state & TASK_UNINTERRUPTIBLE;
+}
+
+/*
  * LT_DEFINE_PROBE_SCHED_SWITCH(handler) defines probe_sched_switch, which calls
  *
  *	handler(void *data, bool preempt, struct task_struct *prev,
@@ -31,7 +47,8 @@
  *
  * 5.18 (fa2c3254d7cf, "sched/tracing: Don't re-read p->state when emitting
  * sched_switch event", and 9c2136be0878, "sched/tracing: Append prev_state to
- * tp args instead") added prev_state.
+ * tp args instead") added prev_state. Before, the state is read again, and may
+ * be what a waker has set meanwhile: TASK_WAKING or TASK_RUNNING.
  */
 #define LT_DEFINE_PROBE_SCHED_SWITCH(handler)				\
 static void __maybe_unused						\

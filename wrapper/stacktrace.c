@@ -3,12 +3,15 @@
  * Kernel stacks of the current task and of others.
  *
  * stack_trace_save_tsk() is not exported in 6.1. x86 exports its unwinder since
- * 4.9, to any GPL module, so that is used there; elsewhere the kernel has to
+ * 4.9, to any GPL module, so that is used there. arm64 exports none, but always
+ * has frame pointers, and they are followed here. Elsewhere the kernel has to
  * export stack_trace_save_tsk(), as 7.2 does. Nothing is called by an address
  * that was looked up: with IBT the kernel seals functions whose address it does
  * not take itself.
  */
+#include <linux/bits.h>
 #include <linux/refcount.h>
+#include <linux/sched/task.h>
 #include <linux/sched/task_stack.h>
 #include <linux/stacktrace.h>
 #include <linux/version.h>
@@ -58,39 +61,133 @@ static unsigned int unwind_interrupted(unsigned long *ip, unsigned int max)
 	}
 	return nr;
 }
+#else /* !CONFIG_X86 */
+#include <asm/irq_regs.h>
+#include <asm/ptrace.h>
+
+#ifdef CONFIG_ARM64
+/* What the frame pointer points to. */
+struct record {
+	unsigned long fp;
+	unsigned long lr;
+};
+
+/*
+ * The record of an exception, in its pt_regs, leads back to what was
+ * interrupted.
+ *
+ * 6.13 ("arm64: stacktrace: unwind exception boundaries") left that to who
+ * unwinds, with two zeros and a type in the record.
+ */
+static bool cross_exception(unsigned long fp, unsigned long low,
+			    unsigned long high, struct record *record)
+{
+#ifdef FRAME_META_TYPE_PT_REGS
+	struct pt_regs *regs = container_of((struct frame_record_meta *)fp,
+					    struct pt_regs, stackframe);
+
+	if ((unsigned long)regs < low || (unsigned long)(regs + 1) > high ||
+	    READ_ONCE_NOCHECK(regs->stackframe.type) != FRAME_META_TYPE_PT_REGS)
+		return false;
+	record->fp = READ_ONCE_NOCHECK(regs->regs[29]);
+	record->lr = READ_ONCE_NOCHECK(regs->pc);
+	return true;
+#else
+	return false;
+#endif
+}
+
+/*
+ * Begins with the caller of __switch_to(), as x86 does. The task may run and
+ * overwrite all this: what is read is always on its stack, and every step leads
+ * further up.
+ *
+ * A signed return address has its signature in bits that are ones in any
+ * address of the kernel's or of a module's code.
+ */
+static unsigned int unwind(struct task_struct *task, unsigned long *ip,
+			   unsigned int max)
+{
+	unsigned long low = (unsigned long)task_stack_page(task);
+	unsigned long high = low + THREAD_SIZE;
+	unsigned long fp = READ_ONCE(task->thread.cpu_context.fp);
+	unsigned int nr = 0;
+
+	while (nr < max && fp >= low && fp <= high - sizeof(struct record) &&
+	       IS_ALIGNED(fp, sizeof(long))) {
+		struct record record = {
+			.fp = READ_ONCE_NOCHECK(((struct record *)fp)->fp),
+			.lr = READ_ONCE_NOCHECK(((struct record *)fp)->lr),
+		};
+
+		if (!record.lr && !cross_exception(fp, low, high, &record))
+			break;
+		ip[nr++] = record.lr | GENMASK(63, VA_BITS_MIN);
+		low = fp + sizeof(record);
+		fp = record.fp;
+	}
+	return nr;
+}
 #else
 static unsigned int unwind(struct task_struct *task, unsigned long *ip,
 			   unsigned int max)
 {
 	return stack_trace_save_tsk(task, ip, max, 0);
 }
+#endif
 
+/* The interrupt's frames end where it has interrupted. */
 static unsigned int unwind_interrupted(unsigned long *ip, unsigned int max)
 {
-	return stack_trace_save(ip, max, 0);	/* with those of the interrupt */
+	struct pt_regs *regs = get_irq_regs();
+	unsigned int i, nr, skip = 0;
+
+	if (!regs || user_mode(regs))
+		return 0;
+	do {
+		nr = stack_trace_save(ip, max, skip);
+		for (i = 0; i < nr; i++)
+			if (ip[i] == instruction_pointer(regs))
+				return stack_trace_save(ip, max, skip + i);
+		skip += nr;
+	} while (nr);
+	return 0;
 }
-#endif
+#endif /* !CONFIG_X86 */
 
 /*
- * A stack whose last reference is dropped stays mapped for the preempt-off
- * sections that are running: freed by call_rcu() or kept in a cache that is
- * emptied with all CPUs stopped.
+ * The stack of @task, which stays mapped meanwhile; 0 if it has none any more.
  *
- * 5.18 ("fork: Only cache the VMAP stack in finish_task_switch()"); before, it
- * was freed at once, and put_task_stack() is not exported to those who would
- * hold a reference.
+ * 5.18 (e540bf3162e8, "fork: Only cache the VMAP stack in
+ * finish_task_switch()"): one whose last reference is dropped stays for the
+ * preempt-off sections that are running: freed by call_rcu() or kept in a cache
+ * that is emptied with all CPUs stopped.
+ *
+ * Before, it was freed at once, and put_task_stack() is not exported to those
+ * who would hold a reference. A task that dies lets go of its files first, with
+ * its alloc_lock held. On PREEMPT_RT that lock may sleep.
  */
-static bool stack_outlives_us(struct task_struct *task)
+static unsigned int unwind_mapped(struct task_struct *task, unsigned long *ip,
+				  unsigned int max)
 {
-#ifndef CONFIG_X86
-	return true;	/* stack_trace_save_tsk() takes a reference */
-#elif !defined(CONFIG_THREAD_INFO_IN_TASK)
-	return true;	/* goes with the task */
+	unsigned int nr = 0;
+
+#if !defined(CONFIG_THREAD_INFO_IN_TASK) || \
+	!(defined(CONFIG_X86) || defined(CONFIG_ARM64))
+	/* stack_trace_save_tsk() takes a reference; or it goes with the task */
+	nr = unwind(task, ip, max);
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 18, 0)
-	return refcount_read(&task->stack_refcount);
-#else
-	return false;
+	if (refcount_read(&task->stack_refcount))
+		nr = unwind(task, ip, max);
+	if (!refcount_read(&task->stack_refcount))
+		nr = 0;
+#elif !defined(CONFIG_PREEMPT_RT)
+	task_lock(task);
+	if (task->files)
+		nr = unwind(task, ip, max);
+	task_unlock(task);
 #endif
+	return nr;
 }
 
 /**
@@ -146,7 +243,7 @@ unsigned int lt_stacktrace_switched_out(struct task_struct *task,
  *
  * A task that runs meanwhile has no stack that could be told: 0.
  *
- * Context: Any; preemption off.
+ * Context: Task; preemption off.
  * Return: number of addresses written.
  */
 unsigned int lt_stacktrace_other(struct task_struct *task, unsigned long *ip,
@@ -156,11 +253,11 @@ unsigned int lt_stacktrace_other(struct task_struct *task, unsigned long *ip,
 				 READ_ONCE(task->nivcsw);
 	unsigned int nr;
 
-	if (!stack_outlives_us(task) || lt_task_on_cpu(task))
+	if (lt_task_on_cpu(task))
 		return 0;
-	nr = unwind(task, ip, max);
+	nr = unwind_mapped(task, ip, max);
 	/* Has it run? Then it has been switched out since, or is on a CPU. */
-	if (!stack_outlives_us(task) || lt_task_on_cpu(task) ||
+	if (lt_task_on_cpu(task) ||
 	    switches != READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw))
 		return 0;
 	return nr;

@@ -24,7 +24,12 @@
 
 /* The address of @probe; does not compile unless the probe fits. */
 #define lt_typed_probe(event, probe)					\
-	((void *)(probe) + BUILD_BUG_ON_ZERO(!lt_probe_fits(event, probe)))
+	((void *)(probe) + 0 * sizeof(struct {				\
+		static_assert(lt_probe_fits(event, probe),		\
+			      #probe "() is not of the type that tracepoint " \
+			      #event " has in this kernel");		\
+		int unused;						\
+	}))
 
 /*
  * The function that calls the probes of a tracepoint that has several.

@@ -6,10 +6,14 @@
 #ifndef _LT_WRAPPER_UNALIGNED_H
 #define _LT_WRAPPER_UNALIGNED_H
 
-#ifdef __has_include		/* sparse does not know it */
+#include <linux/version.h>
+
+#ifdef __has_include
 #if __has_include(<linux/unaligned.h>)
 #define LT_LINUX_UNALIGNED
 #endif
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)	/* for sparse */
+#define LT_LINUX_UNALIGNED
 #endif
 
 #ifdef LT_LINUX_UNALIGNED

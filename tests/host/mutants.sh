@@ -30,7 +30,7 @@ mutants() {
 	walk-skips|rculfhash/rculfhash.c|s/.cursor = node->order_key;/*cursor = node->order_key + 2;/|plain|lfht_unit|iteration
 	no-grace-period|HOST_BREAK_GP||asan|lfht_stress|unique
 	no-grace-period-pool|HOST_BREAK_GP||plain|pool_stress|migrate
-	reclaim-at-once|core/reclaim.c|s/call_rcu(&reclaim->rcu, grace_period_ended)/grace_period_ended(\&reclaim->rcu)/|plain|pool_stress|migrate
+	reclaim-at-once|core/reclaim.c|s/lt_call_rcu(&reclaim->rcu, grace_period_ended)/grace_period_ended(\&reclaim->rcu)/|plain|pool_stress|migrate
 	reclaim-loses-lists|core/reclaim.c|s/last->next = all;//|plain|pool_stress|migrate
 	busy-without-release|core/reclaim.c|s/smp_store_release(&reclaim->busy, false)/WRITE_ONCE(reclaim->busy, false)/|tsan|pool_stress|migrate
 	depot-pop-not-atomic|core/pool.c|s/old = cmpxchg(&depot->head, head, READ_ONCE(head->next_batch));/old = head; WRITE_ONCE(depot->head, READ_ONCE(head->next_batch));/|plain|pool_stress|migrate

@@ -21,6 +21,7 @@ MODULE_PARM_DESC(only, "run only the cases whose name contains this");
 static int fails;
 static char fail_text[ST_FAILS_MAX][160];
 static char note[80];
+static const char *skipped;
 
 void st_fail(const char *file, int line, const char *what, long long got,
 	     long long want)
@@ -41,6 +42,11 @@ void st_note(const char *fmt, ...)
 	va_end(args);
 }
 
+void st_skip(const char *reason)
+{
+	skipped = reason;
+}
+
 void st_callback(const struct latency_tracker_verdict *verdict)
 {
 	struct st_log *log = latency_tracker_data(verdict->tracker);
@@ -51,7 +57,8 @@ void st_callback(const struct latency_tracker_verdict *verdict)
 		return;
 	seen = &log->seen[n];
 	seen->v = *verdict;
-	seen->atomic = in_atomic();
+	/* Not counted: the kernel is never preempted, this context included. */
+	seen->atomic = !IS_ENABLED(CONFIG_PREEMPT_COUNT) || in_atomic();
 	if (verdict->priv)
 		seen->priv = *(const struct st_priv *)verdict->priv;
 	memcpy(&seen->key, verdict->key, min(verdict->key_len, 8U));
@@ -136,7 +143,7 @@ bool st_wait_calls(struct st_log *log, int calls)
 }
 
 static const struct st_case *const suites[] = {
-	st_args, st_match, st_timeout, st_pool, st_race,
+	st_args, st_match, st_timeout, st_pool, st_race, st_context,
 };
 
 static bool wanted(const struct st_case *c)
@@ -150,11 +157,13 @@ static int run_case(const struct st_case *c, int number)
 
 	fails = 0;
 	note[0] = '\0';
+	skipped = NULL;
 	c->run();
 	for (i = 0; i < min(fails, ST_FAILS_MAX); i++)
 		pr_info("# %s\n", fail_text[i]);
-	pr_info("%s %d - %s%s%s\n", fails ? "not ok" : "ok", number, c->name,
-		note[0] ? ": " : "", note);
+	pr_info("%s %d - %s%s%s%s%s\n", fails ? "not ok" : "ok", number,
+		c->name, note[0] ? ": " : "", note, skipped ? " # SKIP " : "",
+		skipped ?: "");
 	return fails ? 1 : 0;
 }
 

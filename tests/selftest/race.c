@@ -4,13 +4,14 @@
  */
 #include <linux/atomic.h>
 #include <linux/completion.h>
-#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
 
 #include "selftest.h"
+#include "wrapper/hrtimer.h"
 #include "wrapper/nmi.h"
+#include "wrapper/preempt.h"
 #include "wrapper/rcu.h"
 
 #define THREADS	4
@@ -280,7 +281,7 @@ static void in_and_out(u64 key)
 
 static enum hrtimer_restart hardirq_context(struct hrtimer *timer)
 {
-	ST_TRUE(in_hardirq());
+	ST_TRUE(lt_in_hardirq());
 	in_and_out(1);
 	return HRTIMER_NORESTART;
 }
@@ -301,8 +302,8 @@ static void contexts(void)
 	if (!context_tracker)
 		return;
 	init_completion(&context_done);
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-	timer.function = hardirq_context;
+	lt_hrtimer_setup(&timer, hardirq_context, CLOCK_MONOTONIC,
+			 HRTIMER_MODE_REL_HARD);
 	hrtimer_start(&timer, 1000000, HRTIMER_MODE_REL_HARD);
 	ST_TRUE(wait_for_completion_timeout(&context_done, 10 * HZ));
 	hrtimer_cancel(&timer);
@@ -434,6 +435,11 @@ static void nmi(void)
 	st_note("%d NMIs between %d pairs", atomic_read(&nmis), ended);
 	st_destroy(context_tracker);
 }
+#else
+static void nmi(void)
+{
+	st_skip("no NMI can be sent on this architecture");
+}
 #endif
 
 const struct st_case st_race[] = {
@@ -443,8 +449,6 @@ const struct st_case st_race[] = {
 	{ "settings change while all runs", live_changes },
 	{ "hard interrupt, soft interrupt, interrupts off", contexts },
 	{ "where RCU does not watch, calls are refused", unwatched },
-#ifdef LT_HAVE_NMI
 	{ "NMIs in the middle of begins and ends", nmi },
-#endif
 	{ }
 };

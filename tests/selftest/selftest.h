@@ -41,13 +41,15 @@ struct st_case {
 };
 
 extern const struct st_case st_args[], st_match[], st_timeout[], st_pool[],
-	st_race[];
+	st_race[], st_context[];
 
 /* Fails the running case, with the line and the values. */
 void st_fail(const char *file, int line, const char *what, long long got,
 	     long long want);
 /* A figure for the line of the case. */
 void st_note(const char *fmt, ...) __printf(1, 2);
+/* The running case makes no sense here. */
+void st_skip(const char *reason);
 
 #define ST_EQ(got, want)						\
 	do {								\

@@ -104,6 +104,8 @@ static struct lt_pool_item *pool_refill(struct lt_pool *pool)
 				break;
 		}
 	}
+	if (!batch && !READ_ONCE(pool->dry))
+		WRITE_ONCE(pool->dry, true);
 	if (!batch || lt_pool_is_low(pool))
 		pool->low(pool);
 	if (!batch)
@@ -315,6 +317,21 @@ bool lt_pool_is_low(const struct lt_pool *pool)
 	for_each_online_node(nid)
 		free += max(atomic_read(&pool->depots[nid].free), 0);
 	return free < capacity - capacity / 2;
+}
+
+/**
+ * lt_pool_ran_dry() - was somebody turned away since the last call?
+ * @pool: the pool
+ *
+ * Context: Any; the caller serialises it with itself.
+ * Return: true if lt_pool_get() found nothing.
+ */
+bool lt_pool_ran_dry(struct lt_pool *pool)
+{
+	if (!READ_ONCE(pool->dry))
+		return false;
+	WRITE_ONCE(pool->dry, false);
+	return true;
 }
 
 static unsigned int chain_length(const struct llist_node *node)

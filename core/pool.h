@@ -74,6 +74,7 @@ struct lt_pool_chunk;
  * @depots: one per possible node
  * @low: called from lt_pool_get() when less than half of the capacity is in
  *	the depots or nothing is left; any context, cheap
+ * @dry: a get found nothing, since lt_pool_ran_dry() last looked
  * @chunks: what was allocated, newest first
  * @item_size: bytes per item
  * @batch: items per batch
@@ -85,6 +86,7 @@ struct lt_pool {
 	struct lt_pool_cache __percpu *caches;
 	struct lt_pool_depot *depots;
 	void (*low)(struct lt_pool *pool);
+	bool dry;
 	struct lt_pool_chunk *chunks;
 	size_t item_size;
 	unsigned int batch;
@@ -102,6 +104,7 @@ struct lt_pool_item *lt_pool_get(struct lt_pool *pool);
 void lt_pool_put(struct lt_pool *pool, struct llist_node *items);
 
 bool lt_pool_is_low(const struct lt_pool *pool);
+bool lt_pool_ran_dry(struct lt_pool *pool);
 unsigned int lt_pool_count_free(struct lt_pool *pool);
 
 #endif /* _LT_CORE_POOL_H */

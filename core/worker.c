@@ -100,15 +100,19 @@ static void grow(struct latency_tracker *tracker)
 static u64 supply(struct latency_tracker *tracker, u64 now_ns)
 {
 	bool gave = lt_reclaim(&tracker->reclaim, false) == LT_RECLAIM_GAVE;
+	bool dry = lt_pool_ran_dry(&tracker->pool);
 	bool low = lt_pool_is_low(&tracker->pool);
 
 	if (low || now_ns >= tracker->drain_ns) {
 		tracker->drain_ns = now_ns + LT_IDLE_NS;
 		/* Nothing is retired, or what was is back: it is too small. */
-		if ((lt_reclaim(&tracker->reclaim, true) == LT_RECLAIM_IDLE ||
-		     gave) && low)
-			grow(tracker);
+		if (lt_reclaim(&tracker->reclaim, true) == LT_RECLAIM_IDLE ||
+		    gave)
+			dry |= low;
 	}
+	/* What comes back after a grace period came too late for somebody. */
+	if (dry)
+		grow(tracker);
 	if (lt_pool_is_low(&tracker->pool))
 		return now_ns + LT_LOW_NS;
 	WRITE_ONCE(tracker->low_armed, true);

@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A kernel that calls a tracepoint with other arguments than a probe expects must break
+# the build, not the data. For each probe of each tracker: the tracker with the headers
+# of a kernel in which that tracepoint has changed. It must not compile, and the
+# compiler must name the probe; with unchanged headers, the same must compile. Prints
+# TAP; ends with non-zero if a check failed.
+#
+# Usage: tests/signatures/run.sh [--kernel NAME]
+
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
+
+name=bookworm
+[ "${1:-}" != --kernel ] || name=$2
+src=build/$name-signatures-src out=build/$name-signatures
+count=0 failed=0
+
+# check CONDITION TEXT: CONDITION is an arithmetic value, so 0 is a failure.
+check()
+{
+	local not=''
+
+	count=$((count + 1))
+	if ((!$1)); then
+		not='not '
+		failed=$((failed + 1))
+	fi
+	echo "${not}ok $count - $2"
+}
+
+# The tracepoints that tracker $1 probes, if this kernel has them.
+probed()
+{
+	local event
+
+	while read -r event; do
+		[[ $headers != *[^a-z0-9_]"$event"[^a-z0-9_]* ]] || echo "$event"
+	done < <(sed -n 's/.*TRK_PROBE(\([a-z0-9_]*\)).*/\1/p' "$top/examples/latency_tracker_$1.c")
+}
+
+# source_of TRACKER [EVENT]: that tracker, where EVENT is changed.
+source_of()
+{
+	echo '/* SPDX-License-Identifier: GPL-2.0-only */'
+	if [ -n "${2:-}" ]; then
+		# Like a function: it is defined by this name, and asked for its type
+		# without parentheses.
+		cat <<-EOT
+		struct lt_changed;
+		#define check_trace_callback_type_$2(...) \\
+			check_trace_callback_type_$2(void (*cb)(void *data, \\
+						     struct lt_changed *changed))
+		EOT
+	fi
+	echo "#include \"examples/latency_tracker_$1.c\""
+}
+
+# Never run, so all of them may be in one directory.
+write_sources()
+{
+	local tracker event
+
+	rm -rf "${top:?}/$src"
+	mkdir -p "$top/$src"
+	for tracker in "${trackers[@]}"; do
+		source_of "$tracker" >"$top/$src/$tracker-unchanged.c"
+		echo "obj-m += $tracker-unchanged.o"
+		for event in $(probed "$tracker"); do
+			source_of "$tracker" "$event" >"$top/$src/$tracker-$event.c"
+			echo "obj-m += $tracker-$event.o"
+		done
+	done >"$top/$src/Kbuild"
+	echo "ccflags-y := -I$top -I$top/include" >>"$top/$src/Kbuild"
+}
+
+compiled()
+{
+	[ -e "$top/$out/$1.o" ] && echo 1 || echo 0
+}
+
+# How often the compiler has named the probe of tracepoint $1.
+named()
+{
+	grep -c "error: static assertion failed: \"probe_$1() is not of the type that" \
+		"$top/$out.log" || :
+}
+
+check_tracker()
+{
+	local tracker=$1 event events
+
+	mapfile -t events < <(probed "$tracker")
+	check "$(compiled "$tracker-unchanged")" "$tracker: compiles with the headers of '$name'"
+	check $((${#events[@]} > 0)) "$tracker: probes ${#events[@]} tracepoints: ${events[*]}"
+	for event in "${events[@]}"; do
+		check $((!$(compiled "$tracker-$event") && $(named "$event") == ${probes[$event]})) \
+			"$tracker: with another signature of $event it does not compile; the\
+ compiler names probe_$event() $(named "$event") times, in ${probes[$event]} trackers"
+	done
+}
+
+need_setup "$name"
+kver=$(<"$(rootfs_dir "$name")/kver")
+# shellcheck disable=SC2016 # the inner shell expands it
+headers=$(in_rootfs "$name" sh -c 'cat "/lib/modules/$1/source/include/trace/events"/*.h' sh "$kver")
+mapfile -t trackers < <(grep -l 'TRK_PROBE(' "$top"/examples/*.c |
+	sed 's/.*latency_tracker_\(.*\)\.c/\1/')
+declare -A probes=()
+for tracker in "${trackers[@]}"; do
+	for event in $(probed "$tracker"); do
+		probes[$event]=$((${probes[$event]:-0} + 1))
+	done
+done
+write_sources
+# From the beginning: what it depends on is not in its directory.
+rm -rf "${top:?}/$out"
+mkdir -p "$top/$out"
+kbuild "$name" "$src" "$out" -k >"$top/$out.log" 2>&1 || :
+
+for tracker in "${trackers[@]}"; do
+	check_tracker "$tracker"
+done
+# Whatever registers a probe by itself would get round all this.
+check $(($(cat "$top"/{core,examples}/*.[ch] | grep -c 'tracepoint_probe_register(') == 1)) \
+	"only examples/tracker.h registers probes"
+echo "1..$count"
+((failed == 0)) || tail -n 40 "$top/$out.log" >&2
+((failed == 0))

@@ -132,6 +132,21 @@ static int cmd_nanosleep(int argc, char **argv)
 	return 0;
 }
 
+/* numbers: of system calls, which differ between architectures. */
+static int cmd_numbers(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+#ifdef SYS_pause
+	printf("pause=%d ", SYS_pause);
+#else
+	printf("pause=%d ", SYS_ppoll);	/* that is how libc does it */
+#endif
+	printf("nanosleep=%d exit=%d exit_group=%d\n", SYS_nanosleep, SYS_exit,
+	       SYS_exit_group);
+	return 0;
+}
+
 /* The wake-up happens between wake and woken. */
 static void wake_through(int fd)
 {
@@ -328,6 +343,39 @@ static void *waiter_thread(void *arg)
 	return NULL;
 }
 
+static void *rouser_thread(void *arg)
+{
+	int fd = (long)arg;
+
+	pin(0, 0);
+	while (now() < load_end && write(fd, "x", 1) == 1)
+		sleep_ms(3);
+	close(fd);
+	return NULL;
+}
+
+/*
+ * On the hog's CPU, but woken from the other one: with PREEMPT_RT the timer of
+ * a waiter is in a thread of its CPU, which waits for the hog, too.
+ */
+static void *woken_thread(void *arg)
+{
+	pthread_t rouser;
+	int fds[2];
+	char c;
+
+	(void)arg;
+	if (pipe(fds) || pthread_create(&rouser, NULL, rouser_thread,
+					(void *)(long)fds[1]))
+		die("woken");
+	pin(0, 1);
+	while (read(fds[0], &c, 1) == 1)
+		;
+	pthread_join(rouser, NULL);
+	close(fds[0]);
+	return NULL;
+}
+
 /* Never sleeps: what wakes it finds it running. */
 static void *runner_thread(void *arg)
 {
@@ -499,6 +547,7 @@ static const struct {
 	{ "sleeper", sleeper_thread },
 	{ "beat", beat_thread },
 	{ "waiter", waiter_thread },
+	{ "woken", woken_thread },
 	{ "runner", runner_thread },
 	{ "hog", hog_thread },
 	{ "exec", exec_thread },
@@ -554,6 +603,7 @@ static const struct {
 } commands[] = {
 	{ "after", 2, cmd_after },
 	{ "now", 0, cmd_now },
+	{ "numbers", 0, cmd_numbers },
 	{ "nanosleep", 1, cmd_nanosleep },
 	{ "wake", 1, cmd_wake },
 	{ "pipe", 1, cmd_pipe },

@@ -9,6 +9,9 @@
 #	# timeout: 60          seconds, on a machine that is three times too slow
 #	# quick: no            not part of "scripts/check quick"; optional
 #	# boot: WORDS          for the kernel's command line; optional
+#	# once: WORD           of several kernels only for the first one with the same suite or
+#	                       arch; optional
+#	# needs: COMMAND...    it is skipped in a guest that does not have them; optional
 #	# shellcheck source=tests/guest/lib.sh
 #	. "$LIB"
 #	plan 3
@@ -39,6 +42,12 @@ pass()
 fail()
 {
 	echo "not ok - $*"
+}
+
+# skip REASON TEXT: for what this kernel lacks. All skips are in Documentation/skips.md.
+skip()
+{
+	echo "ok - $2 # SKIP $1"
 }
 
 # result CONDITION TEXT: CONDITION is an arithmetic value, so 0 is a failure. Returns
@@ -237,20 +246,49 @@ observe()
 	local out
 
 	out=$(python3 "$LIBDIR/observe.py" "$1" "$T/trace" "$2" "$3" 2>&1)
-	grep '^#' <<<"$out" | head -n 20
+	grep "^#" <<<"$out" | head -n 60
 	seen=$(tail -n 1 <<<"$out")
 	[[ $seen == *' missed=0 invented=0' ]]
 }
 
-# observed KIND THRESHOLD_MS MARGIN_MS AT_LEAST: one result: the observer has seen AT_LEAST
-# late operations, and the tracker has reported exactly those.
+# observed KIND THRESHOLD_MS MARGIN_MS AT_LEAST [CASE]: one result: the observer has seen
+# AT_LEAST late operations, and the tracker has reported exactly those.
 observed()
 {
 	local agrees=0
 
 	! observe "$1" "$2" "$3" || agrees=1
+	truth_count "$(tracker_of "$1")" "${5:-$1, threshold $2 ms}" "$seen"
 	result $((agrees && $(field late "$seen") >= $4)) \
 		"$1 against the kernel's own events, threshold $2 ms: $seen"
+}
+
+# --- the truth table -----------------------------------------------------------------
+
+# scripts/check makes one table of these lines, per tracker and kernel.
+
+# truth_delay TRACKER CASE INJECTED_NS REPORTED_NS: one delay of a known size.
+truth_delay()
+{
+	echo "# truth: $1|$2|$3|$4||||||"
+}
+
+# truth_count TRACKER CASE FIGURES: what an independent observer saw in the same run, as
+# observe.py prints it. Call it while the tracker is loaded: it tells what was skipped.
+truth_count()
+{
+	echo "# truth: $1|$2|||$(field observed "$3")|$(field late "$3")|$(field reported "$3")|$(
+		field missed "$3")|$(field invented "$3")|$(count "$1" skipped)"
+}
+
+# The tracker that reports a KIND of observe.py.
+tracker_of()
+{
+	case $1 in
+	queue) echo block ;;
+	softirq) echo irq ;;
+	*) echo "$1" ;;
+	esac
 }
 
 # --- a clean machine -----------------------------------------------------------------

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes interrupts that take a set time, for tests/guest/irq.tc.
+ *
+ * It has two lines of its own, without hardware: the line "shared" with two
+ * handlers, the line "outer" with one that is interrupted, so to speak, by the
+ * line "shared". And it has tasklets, which run in the soft interrupts HI and
+ * TASKLET.
+ *
+ * A command is written to the parameter "run" and is over when the write
+ * returns; reading the parameter then tells what happened, as NAME=VALUE on one
+ * line, in ns of the trackers' clock. Milliseconds; at most SPIN_MAX_MS each.
+ *
+ *	irq CPU A B	the shared line on CPU, as a hard interrupt if that is
+ *			not the present one: its handlers take A and B
+ *	nest CPU O A B	the outer line: its handler takes O, and the shared line
+ *			comes in the middle of that
+ *	softirq HI B N R	N (up to TASKLETS) tasklets are scheduled, B apart,
+ *			while soft interrupts are disabled here, and B later
+ *			they are enabled; each tasklet takes R. HI is 1 for HI,
+ *			0 for TASKLET.
+ *	during R A	a tasklet that takes R; in the middle of it comes the
+ *			shared line, whose first handler takes A and schedules
+ *			another tasklet of R
+ *	line IRQ	any line, as if its hardware had raised it
+ */
+#include <linux/delay.h>
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+
+#include "wrapper/irq_work.h"
+
+#define SPIN_MAX_MS	2000
+#define TASKLETS	3
+#define WORDS		4
+
+static u64 clock(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+static void spin_until(u64 end)
+{
+	while (clock() < end)
+		cpu_relax();
+}
+
+/**
+ * struct stage - something that takes a set time
+ * @ms: how long, milliseconds
+ * @begin: when it began, ns
+ * @end: when it ended
+ */
+struct stage {
+	u64 ms;
+	u64 begin;
+	u64 end;
+};
+
+static void stage_half(struct stage *stage)
+{
+	stage->begin = clock();
+	spin_until(stage->begin + stage->ms * NSEC_PER_MSEC / 2);
+}
+
+static void stage_end(struct stage *stage)
+{
+	spin_until(stage->begin + stage->ms * NSEC_PER_MSEC);
+	stage->end = clock();
+}
+
+static void stage_all(struct stage *stage)
+{
+	stage_half(stage);
+	stage_end(stage);
+}
+
+/* Lines. */
+
+static int line_shared = -1, line_outer = -1;
+static struct stage first, second, outer;
+static u64 before, after;
+static bool nest, schedule_more;
+
+static struct tasklet_struct more;
+static u64 more_before, more_after;
+
+static irqreturn_t handle_first(int irq, void *dev)
+{
+	stage_half(&first);
+	if (schedule_more) {
+		more_before = clock();
+		tasklet_schedule(&more);
+		more_after = clock();
+	}
+	stage_end(&first);
+	return IRQ_NONE;
+}
+
+static irqreturn_t handle_second(int irq, void *dev)
+{
+	stage_all(&second);
+	return IRQ_HANDLED;
+}
+
+static irqreturn_t handle_outer(int irq, void *dev)
+{
+	stage_half(&outer);
+	generic_handle_irq(line_shared);
+	stage_end(&outer);
+	return IRQ_HANDLED;
+}
+
+/* In a hard interrupt. */
+static void raise_line(void *unused)
+{
+	before = clock();
+	generic_handle_irq(nest ? line_outer : line_shared);
+	WRITE_ONCE(after, clock());
+}
+
+/*
+ * On @cpu. The caller sleeps meanwhile: its CPU may be the only one that is left
+ * for others.
+ */
+static int raise_line_on(int cpu)
+{
+	static call_single_data_t csd = { .func = raise_line };
+	int err;
+
+	after = 0;
+	err = smp_call_function_single_async(cpu, &csd);
+	while (!err && !READ_ONCE(after))
+		usleep_range(500, 1000);
+	return err;
+}
+
+static void raise_line_work(struct irq_work *work)
+{
+	raise_line(NULL);
+}
+
+static struct irq_work line_work;
+
+/* Tasklets. */
+
+static struct {
+	struct tasklet_struct tasklet;
+	struct stage stage;
+	u64 before, after;	/* its schedule */
+} tasklets[TASKLETS];
+
+static struct stage more_stage;
+static bool interrupt_me;
+
+static void run_tasklet(struct tasklet_struct *tasklet)
+{
+	unsigned int i;
+
+	for (i = 0; i < TASKLETS; i++) {
+		if (tasklet == &tasklets[i].tasklet)
+			break;
+	}
+	stage_half(&tasklets[i].stage);
+	if (interrupt_me) {
+		irq_work_queue(&line_work);
+		while (!READ_ONCE(after))
+			cpu_relax();
+	}
+	stage_end(&tasklets[i].stage);
+}
+
+static void run_more(struct tasklet_struct *tasklet)
+{
+	stage_all(&more_stage);
+}
+
+static void schedule_one(unsigned int i, bool hi)
+{
+	tasklets[i].before = clock();
+	if (hi)
+		tasklet_hi_schedule(&tasklets[i].tasklet);
+	else
+		tasklet_schedule(&tasklets[i].tasklet);
+	tasklets[i].after = clock();
+}
+
+/* Until all have run. */
+static void wait_for_tasklets(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < TASKLETS; i++)
+		tasklet_kill(&tasklets[i].tasklet);
+	tasklet_kill(&more);
+}
+
+/* Commands: each says what it has done in @text. */
+
+static char text[512];
+
+static int cmd_irq(const int *arg)
+{
+	int err;
+
+	nest = false;
+	first.ms = arg[1];
+	second.ms = arg[2];
+	err = raise_line_on(arg[0]);
+	snprintf(text, sizeof(text),
+		 "irq=%d before=%llu begin1=%llu end1=%llu begin2=%llu end2=%llu after=%llu",
+		 line_shared, before, first.begin, first.end, second.begin,
+		 second.end, after);
+	return err;
+}
+
+static int cmd_nest(const int *arg)
+{
+	int err;
+
+	nest = true;
+	outer.ms = arg[1];
+	first.ms = arg[2];
+	second.ms = arg[3];
+	err = raise_line_on(arg[0]);
+	snprintf(text, sizeof(text),
+		 "irq=%d outer=%d before=%llu begin=%llu begin1=%llu end1=%llu begin2=%llu end2=%llu end=%llu after=%llu",
+		 line_shared, line_outer, before, outer.begin, first.begin,
+		 first.end, second.begin, second.end, outer.end, after);
+	return err;
+}
+
+static int cmd_softirq(const int *arg)
+{
+	u64 enable, enabled;
+	int i, last = arg[2] - 1;
+
+	if (arg[0] > 1 || last < 0 || last >= TASKLETS)
+		return -EINVAL;
+	interrupt_me = false;
+	local_bh_disable();
+	for (i = 0; i <= last; i++) {
+		tasklets[i].stage.ms = arg[3];
+		schedule_one(i, arg[0]);
+		spin_until(clock() + arg[1] * NSEC_PER_MSEC);
+	}
+	enable = clock();
+	local_bh_enable();
+	wait_for_tasklets();
+	enabled = clock();
+	snprintf(text, sizeof(text),
+		 "before=%llu after=%llu last=%llu enable=%llu begin=%llu end=%llu enabled=%llu",
+		 tasklets[0].before, tasklets[0].after, tasklets[last].before,
+		 enable, tasklets[0].stage.begin, tasklets[last].stage.end,
+		 enabled);
+	return 0;
+}
+
+static int cmd_during(const int *arg)
+{
+	u64 enable;
+
+	nest = false;
+	interrupt_me = true;
+	schedule_more = true;
+	first.ms = arg[1];
+	second.ms = 0;
+	more_stage.ms = arg[0];
+	tasklets[0].stage.ms = arg[0];
+	after = 0;
+	local_bh_disable();
+	schedule_one(0, false);
+	enable = clock();
+	local_bh_enable();
+	wait_for_tasklets();
+	interrupt_me = false;
+	schedule_more = false;
+	snprintf(text, sizeof(text),
+		 "irq=%d enable=%llu begin=%llu end=%llu before=%llu begin1=%llu end1=%llu begin2=%llu more_before=%llu more_after=%llu more_begin=%llu more_end=%llu",
+		 line_shared, enable, tasklets[0].stage.begin,
+		 tasklets[0].stage.end, before, first.begin, first.end,
+		 second.begin, more_before, more_after, more_stage.begin,
+		 more_stage.end);
+	return 0;
+}
+
+static int cmd_line(const int *arg)
+{
+	int err;
+
+	before = clock();
+	err = irq_inject_interrupt(arg[0]);
+	after = clock();
+	snprintf(text, sizeof(text), "irq=%d before=%llu after=%llu", arg[0],
+		 before, after);
+	return err;
+}
+
+static const struct {
+	const char *name;
+	int args;
+	int times;	/* from which on arguments are times */
+	int (*run)(const int *arg);
+} commands[] = {
+	{ "irq", 3, 1, cmd_irq },
+	{ "nest", 4, 1, cmd_nest },
+	{ "softirq", 4, 1, cmd_softirq },
+	{ "during", 2, 0, cmd_during },
+	{ "line", 1, 1, cmd_line },
+};
+
+static int run_set(const char *val, const struct kernel_param *kp)
+{
+	int i, n, arg[WORDS];
+	char name[16];
+
+	n = sscanf(val, "%15s %d %d %d %d", name, &arg[0], &arg[1], &arg[2],
+		   &arg[3]) - 1;
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (n == commands[i].args && !strcmp(name, commands[i].name))
+			break;
+	}
+	if (i == ARRAY_SIZE(commands))
+		return -EINVAL;
+	while (--n >= 0) {
+		if (arg[n] < 0 ||
+		    (n >= commands[i].times && arg[n] > SPIN_MAX_MS))
+			return -EINVAL;
+	}
+	return commands[i].run(arg);
+}
+
+static int run_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%s\n", text);
+}
+
+static const struct kernel_param_ops run_ops = {
+	.set = run_set,
+	.get = run_get,
+};
+module_param_cb(run, &run_ops, NULL, 0600);
+MODULE_PARM_DESC(run, "A command, see the source");
+
+/* Life. */
+
+static int new_line(void)
+{
+	/* With an owner, each request would hold this module. */
+	int irq = __irq_alloc_descs(-1, 0, 1, NUMA_NO_NODE, NULL, NULL);
+
+	if (irq < 0)
+		return irq;
+	irq_set_chip_and_handler(irq, &dummy_irq_chip, handle_simple_irq);
+	irq_clear_status_flags(irq, IRQ_NOREQUEST | IRQ_NOPROBE);
+	return irq;
+}
+
+static int request(int irq, irq_handler_t handler, const char *name)
+{
+	return request_irq(irq, handler, IRQF_SHARED | IRQF_NO_THREAD, name,
+			   handler);
+}
+
+static int request_all(void)
+{
+	int err;
+
+	err = request(line_shared, handle_first, "lt first");
+	if (err)
+		return err;
+	err = request(line_shared, handle_second, "lt second");
+	if (err)
+		goto err_first;
+	err = request(line_outer, handle_outer, "lt outer");
+	if (err)
+		goto err_second;
+	return 0;
+
+err_second:
+	free_irq(line_shared, handle_second);
+err_first:
+	free_irq(line_shared, handle_first);
+	return err;
+}
+
+static void free_all(void)
+{
+	free_irq(line_outer, handle_outer);
+	free_irq(line_shared, handle_second);
+	free_irq(line_shared, handle_first);
+}
+
+static int __init inject_init(void)
+{
+	int i, err;
+
+	for (i = 0; i < TASKLETS; i++)
+		tasklet_setup(&tasklets[i].tasklet, run_tasklet);
+	tasklet_setup(&more, run_more);
+	lt_init_irq_work_hard(&line_work, raise_line_work);
+	line_shared = new_line();
+	if (line_shared < 0)
+		return line_shared;
+	line_outer = new_line();
+	err = line_outer;
+	if (err < 0)
+		goto err_shared;
+	err = request_all();
+	if (err)
+		goto err_outer;
+	return 0;
+
+err_outer:
+	irq_free_desc(line_outer);
+err_shared:
+	irq_free_desc(line_shared);
+	return err;
+}
+
+static void __exit inject_exit(void)
+{
+	wait_for_tasklets();
+	irq_work_sync(&line_work);
+	free_all();
+	irq_free_desc(line_outer);
+	irq_free_desc(line_shared);
+}
+
+module_init(inject_init);
+module_exit(inject_exit);
+MODULE_DESCRIPTION("Interrupts of a set duration, for tests");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Network devices: the tracepoints where a packet enters and leaves the stack.
+ */
+#ifndef _LT_WRAPPER_NET_H
+#define _LT_WRAPPER_NET_H
+
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/version.h>
+#include <trace/events/net.h>
+
+#include "wrapper/tracepoint.h"
+
+/*
+ * 5.18 ("net: Remove netif_rx_any_context() and netif_rx_ni().") let
+ * netif_rx() be called from any context and dropped netif_rx_ni() with its
+ * tracepoints. A tracepoint is nothing that the preprocessor could see.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 18, 0)
+#define LT_HAVE_NETIF_RX_NI
+#endif
+
+#endif /* _LT_WRAPPER_NET_H */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The event of latency_tracker_function.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM latency_tracker
+
+#if !defined(_LT_TRACE_FUNCTION_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _LT_TRACE_FUNCTION_H
+
+#include <linux/tracepoint.h>
+#include <trace/events/latency_tracker_format.h>
+
+#ifndef _LT_FUNCTION_CALL
+#define _LT_FUNCTION_CALL
+/**
+ * struct lt_function_call - a call, as it was when it began
+ * @pid: of the caller
+ * @comm: of the caller
+ */
+struct lt_function_call {
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+};
+#endif
+
+TRACE_EVENT(function_latency,
+
+	TP_PROTO(const struct latency_tracker_verdict *verdict,
+		 const struct lt_function_call *call, void *function),
+
+	TP_ARGS(verdict, call, function),
+
+	TP_STRUCT__entry(
+		__field(u64, delay)
+		__field(u64, start)
+		__field(void *, function)
+		__field(pid_t, pid)
+		__field(u32, flag)
+		__array(char, comm, TASK_COMM_LEN)
+	),
+
+	TP_fast_assign(
+		__entry->delay = verdict->delay_ns;
+		__entry->start = verdict->start_ns;
+		__entry->function = function;
+		__entry->pid = call->pid;
+		__entry->flag = verdict->flag;
+		memcpy(__entry->comm, call->comm, TASK_COMM_LEN);
+	),
+
+	TP_printk("function=%ps, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu",
+		  __entry->function, __entry->comm, __entry->pid,
+		  __entry->delay, lt_show_flag(__entry->flag), __entry->start)
+);
+
+#endif /* _LT_TRACE_FUNCTION_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH include/trace/events
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE latency_tracker_function
+#include <trace/define_trace.h>

@@ -3,17 +3,71 @@
 KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
 
-.PHONY: all modules check demo lint install clean help
+# The one place for the version.
+VERSION := $(shell sed '1!d; s/[^ ]* .//; s/. .*//' '$(CURDIR)/debian/changelog')
+
+# Of Kbuild, but not those for tests.
+MODULES = $(shell sed -n '/LT_TESTS/q; s/^obj-.* += \(.*\)[.]o$$/\1/p' Kbuild) \
+	$(shell sed -n 's|^obj-.* += \(.*\)[.]o$$|examples/api/\1|p' examples/api/Kbuild)
+
+# What a build needs, for DKMS.
+SOURCES := Kbuild LICENSE latency_tracker.c latency_tracker.h \
+	   core rculfhash wrapper include examples
+DKMS_SOURCE := $(DESTDIR)/usr/src/latency-tracker-$(VERSION)
+
+# Not where DKMS installs: the two don't overwrite each other.
+INSTALL_DIR := updates/latency-tracker
+# That of the headers, which need not be KVER. ("make kernelrelease" is another in Debian.)
+UTSRELEASE = $(KDIR)/include/generated/utsrelease.h
+RELEASE = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(UTSRELEASE)' 2>&-),$(KVER))
+INSTALLED = $(INSTALL_MOD_PATH)/lib/modules/$(RELEASE)
+# Packaged headers have no key to sign with.
+KEY = $(shell sed -n 's/^CONFIG_MODULE_SIG_KEY="\?\([^"]*\)"\?/\1/p' '$(KDIR)/include/config/auto.conf' 2>&-)
+NO_KEY = $(if $(filter pkcs11:%,$(KEY))$(wildcard $(KEY) $(KDIR)/$(KEY)),,CONFIG_MODULE_SIG_ALL=)
+DEPMOD = depmod -a $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') '$(RELEASE)'
+
+.PHONY: all modules install uninstall dkms dkms-source dkms-remove deb \
+	check demo lint clean help
 
 all: modules
 
-modules:
-	@test -d '$(KDIR)' || { echo "No kernel headers at $(KDIR): install linux-headers-$(KVER), or say KDIR=DIRECTORY."; exit 1; }
-	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' W='$(W)' modules
+modules: need-headers
+	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' modules
+
+.PHONY: need-headers
+need-headers:
+	@test -e '$(UTSRELEASE)' || { echo "No kernel headers at $(KDIR): install linux-headers-$(KVER), or say KDIR=DIRECTORY."; exit 1; }
 
 install: modules
-	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' modules_install
-	depmod -a '$(KVER)'
+	rm -rf '$(INSTALLED)/$(INSTALL_DIR)'
+	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' INSTALL_MOD_DIR='$(INSTALL_DIR)' $(NO_KEY) modules_install
+	$(DEPMOD)
+	@test -z '$(wildcard $(INSTALLED)/updates/dkms/latency_tracker.ko*)' || \
+		echo 'Warning: DKMS has installed latency-tracker, too: remove one of the two.'
+
+uninstall:
+	rm -rf '$(INSTALLED)/$(INSTALL_DIR)'
+	$(DEPMOD)
+	@echo 'Modules that are loaded stay loaded until "modprobe -r" or a reboot.'
+
+dkms-source:
+	@test -n '$(VERSION)' || { echo 'debian/changelog tells no version.'; exit 1; }
+	rm -rf '$(DKMS_SOURCE)'
+	install -d '$(DKMS_SOURCE)'
+	find $(SOURCES) \( -name '*.[chS]' ! -name '*.mod.c' -o -name Kbuild -o -name LICENSE \) \
+		-exec cp --parents -t '$(DKMS_SOURCE)' {} +
+	sed 's|@VERSION@|$(VERSION)|; s|@MODULES@|$(strip $(MODULES))|' dkms.conf.in >'$(DKMS_SOURCE)/dkms.conf'
+	chmod -R u=rwX,go=rX '$(DKMS_SOURCE)'
+
+dkms: dkms-source
+	dkms install -m latency-tracker -v '$(VERSION)' -k '$(KVER)'
+
+dkms-remove:
+	dkms remove -m latency-tracker -v '$(VERSION)' --all
+	rm -rf '$(DKMS_SOURCE)'
+
+deb:
+	scripts/deb
 
 check:
 	scripts/check
@@ -32,7 +86,11 @@ help:
 	@echo 'make            build the modules for the running kernel'
 	@echo '  KVER=VERSION  for another installed kernel'
 	@echo '  KDIR=DIR      against the kernel headers or build tree in DIR'
-	@echo 'make install    install the modules and update modprobe'
+	@echo 'make install    install the modules for that kernel, and update modprobe'
+	@echo 'make uninstall  remove them again'
+	@echo 'make dkms       install the modules with DKMS: for every kernel to come, too'
+	@echo 'make dkms-remove  remove them again'
+	@echo 'make deb        the Debian package latency-tracker-dkms, into build/deb'
 	@echo 'make demo       scripts/demo: late operations of a real workload, in a VM'
 	@echo 'make check      scripts/check: all tests'
 	@echo 'make lint       scripts/lint: style and static checks'

@@ -585,7 +585,8 @@ static int __init network_init(void)
 		unhook_all();
 		return err;
 	}
-	WRITE_ONCE(hooked, trk_tracker);
+	/* Pairs with the address dependency of who follows it, in on_kprobe(). */
+	smp_store_release(&hooked, trk_tracker);
 	/* What began before that may have ended unseen. */
 	latency_tracker_clear(trk_tracker);
 	return 0;

@@ -14,7 +14,8 @@
 #                             the same for a COMMAND whose output is to be seen
 #   cache_dir                 print the cache directory, and make it
 #   as_root COMMAND...        run COMMAND as root, with sudo where needed
-#   kernel_arch NAME          print the architecture of kernel NAME
+#   kernel_value NAME VARIABLE
+#                             print a variable of the entry of kernel NAME
 #   read_arch ARCH            set the variables and the function of tests/vm/arch/ARCH
 #   arch_value ARCH VARIABLE  print one of the variables
 #   need_setup NAME           install what is missing (scripts/setup) for guests with
@@ -38,9 +39,7 @@
 #                             into directory OUT of the checkout, incrementally
 #   build_modules NAME        build the checkout's modules into build/NAME, install
 #                             them where the guest's modprobe finds them.
-#                             build/NAME/.warned tells that there were warnings.
-#                             CHECK_WARNINGS=1: build in build/NAME-strict instead,
-#                             and fail on any warning; nothing is installed
+#                             build/NAME/.warned tells that there were warnings
 #
 # A kernel NAME is a file tests/vm/kernels/NAME; see the one named bookworm.
 
@@ -151,13 +150,13 @@ need_setup()
 {
 	local arch
 
-	arch=$(kernel_arch "$1")
+	arch=$(kernel_value "$1" arch)
 	"$top/scripts/setup" "$arch" || exit "$die_status"
 }
 
-kernel_arch()
+kernel_value()
 {
-	(_kernel_entry "$1" && echo "$arch")
+	(_kernel_entry "$1" && echo "${!2}")
 }
 
 read_arch()
@@ -393,7 +392,7 @@ kbuild()
 	rm -f "$top/$out/.done"
 	# File names in messages are those of the sources.
 	prefix=$src/
-	compiler=$(arch_value "$(kernel_arch "$name")" cross) || return
+	compiler=$(arch_value "$(kernel_value "$name" arch)" cross) || return
 	in_rootfs "$name" make -s -j"$(nproc)" -C "/lib/modules/$(<"$dir/kver")/build" \
 		${compiler:+CROSS_COMPILE="$compiler"} M="$top/$out" "$@" modules 2>&1 |
 	sed -u -e "s|$top/$out/|${prefix#./}|g" -e '/Skipping BTF generation/d' >&2 || return
@@ -426,18 +425,15 @@ _install_modules()
 # With file descriptor 9 as the lock.
 _build_modules()
 {
-	local name=$1 out=$2 log=$top/$2/.log status=0
-	shift 2
+	local name=$1 out=build/$1 log=$top/build/$1/.log status=0
 
 	flock -n 9 || progress "waiting for another build in $out" flock 9
 	progress_live "building the modules for '$name'" \
-		kbuild "$name" . "$out" "$@" 2>"$log" || status=$?
+		kbuild "$name" . "$out" W=1 LT_TESTS=1 2>"$log" || status=$?
 	cat "$log" >&2
 	((!status)) ||
 		die "the modules do not compile for '$name': correct what is reported above"
-	if [ "$out" = "build/$name" ]; then
-		_install_modules "$name" || die "the modules of $out could not be indexed: see above"
-	fi
+	_install_modules "$name" || die "the modules of $out could not be indexed: see above"
 	rm -f "$top/$out/.warned"
 	if grep -qi 'warning:' "$log"; then
 		# Next time from the beginning: they are to be seen.
@@ -448,16 +444,8 @@ _build_modules()
 
 build_modules()
 {
-	local out=build/$1 args=(W=1 LT_TESTS=1)
-
 	[ -e "$top/Kbuild" ] || return 0
-	if [ "${CHECK_WARNINGS:-0}" = 1 ]; then
-		out=build/$1-strict
-		args+=(KCFLAGS=-Werror)
-	fi
 	rootfs_dir "$1" >/dev/null
-	mkdir -p "$top/$out"
-	(_build_modules "$1" "$out" "${args[@]}") 9>"$top/$out/.lock"
-	[ ! -e "$top/$out/.warned" ] || [ "$out" = "build/$1" ] ||
-		die "the modules compile for '$1', but not without warnings: see above"
+	mkdir -p "$top/build/$1"
+	(_build_modules "$1") 9>"$top/build/$1/.lock"
 }

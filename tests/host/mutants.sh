@@ -36,6 +36,8 @@ mutants() {
 	depot-pop-not-atomic|core/pool.c|s/old = cmpxchg(&depot->head, head, READ_ONCE(head->next_batch));/old = head; WRITE_ONCE(depot->head, READ_ONCE(head->next_batch));/|plain|pool_stress|migrate
 	cache-pop-not-atomic|core/pool.c|/^struct lt_pool_item .lt_pool_get/,/^}/ { s/old = lt_this_cpu_cmpxchg(pool->caches->head, head,/old = head; WRITE_ONCE(this_cpu_ptr(pool->caches)->head,/ }|plain|pool_stress|nmi
 	caches-eat-capacity|core/pool.c|s/err = lt_pool_grow(pool, capacity);/err = lt_pool_grow(pool, capacity - 4 * pool->batch), pool->capacity = capacity;/|plain|pool_unit|hoard
+	dry-untold|core/pool.c|s/WRITE_ONCE(pool->dry, true);/(void)pool;/|plain|pool_unit|items
+	dry-for-ever|core/pool.c|s/WRITE_ONCE(pool->dry, false);/(void)pool;/|plain|pool_unit|items
 	home-node-only|core/pool.c|/pool_refill/,/^}/ s/for_each_online_node(nid)/for (nid = 0; nid < 0; nid++)/|plain|pool_unit|init
 	END
 }

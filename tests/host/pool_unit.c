@@ -138,19 +138,24 @@ static void test_nomem(void)
 static void test_items(void)
 {
 	enum { N = 200 };
+	struct lt_pool_item *item, *first;
 	struct llist_node *list, *node;
-	struct lt_pool_item *item;
 	struct lt_pool pool;
 	unsigned int n, all;
 
 	CHECK_EQ(lt_pool_init(&pool, SIZE, N, on_low), 0);
 	lows = 0;
 	on_cpu(5);	/* the caches of the others stay full */
-	n = get_all(&pool, &list);
+	first = get(&pool);
+	CHECK(first, "nothing in a full pool");
+	CHECK(!lt_pool_ran_dry(&pool), "ran dry when full");
+	n = get_all(&pool, &list) + 1;
 	CHECK(lows, "dry, and low was not called");
+	CHECK(lt_pool_ran_dry(&pool), "nobody knows that it ran dry");
+	CHECK(!lt_pool_ran_dry(&pool), "ran dry, told twice");
 	CHECK(!get(&pool), "an item from a dry pool");
 	CHECK_EQ(lt_pool_count_free(&pool), pool.total - n);
-	all = 0;
+	all = 1;
 	for (node = list; node; node = node->next) {
 		item = llist_entry(node, struct lt_pool_item, link);
 		CHECK(!((uintptr_t)item % SMP_CACHE_BYTES), "not aligned");
@@ -162,7 +167,8 @@ static void test_items(void)
 	}
 	CHECK_EQ(all, n);
 	synchronize_rcu();
-	lt_pool_put(&pool, list);
+	first->link.next = list;
+	lt_pool_put(&pool, &first->link);
 	check_depots(&pool);
 	CHECK_EQ(lt_pool_count_free(&pool), pool.total);
 	lt_pool_put(&pool, NULL);

@@ -23,6 +23,9 @@
  *			shared line, whose first handler takes A and schedules
  *			another tasklet of R
  *	line IRQ	any line, as if its hardware had raised it
+ *	tick MS		a timer of this CPU that schedules a tasklet every
+ *			TICKER_NSEC, for so long, or until it is moved elsewhere
+ *			because the CPU goes
  */
 #include <linux/delay.h>
 #include <linux/interrupt.h>
@@ -33,9 +36,11 @@
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 
+#include "wrapper/hrtimer.h"
 #include "wrapper/irq_work.h"
 
 #define SPIN_MAX_MS	2000
+#define TICKER_NSEC	(200 * NSEC_PER_USEC)
 #define TASKLETS	3
 #define WORDS		4
 
@@ -200,6 +205,26 @@ static void wait_for_tasklets(void)
 	tasklet_kill(&more);
 }
 
+/* A CPU that goes has this tasklet scheduled: nobody runs it at the end. */
+
+static struct hrtimer ticker;
+static struct tasklet_struct ticked;
+static unsigned int ticker_cpu;
+static u64 ticker_end;
+
+static void run_ticked(struct tasklet_struct *tasklet)
+{
+}
+
+static enum hrtimer_restart tick(struct hrtimer *timer)
+{
+	if (smp_processor_id() != ticker_cpu || clock() > ticker_end)
+		return HRTIMER_NORESTART;
+	tasklet_schedule(&ticked);
+	hrtimer_forward_now(timer, TICKER_NSEC);
+	return HRTIMER_RESTART;
+}
+
 /* Commands: each says what it has done in @text. */
 
 static char text[512];
@@ -301,10 +326,22 @@ static int cmd_line(const int *arg)
 	return err;
 }
 
+static int cmd_tick(const int *arg)
+{
+	hrtimer_cancel(&ticker);
+	ticker_end = clock() + arg[0] * NSEC_PER_MSEC;
+	ticker_cpu = get_cpu();
+	hrtimer_start(&ticker, TICKER_NSEC,
+		      HRTIMER_MODE_REL_PINNED_HARD);
+	put_cpu();
+	snprintf(text, sizeof(text), "cpu=%u end=%llu", ticker_cpu, ticker_end);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int args;
-	int times;	/* from which on arguments are times */
+	int times;	/* from which on arguments are times to spin */
 	int (*run)(const int *arg);
 } commands[] = {
 	{ "irq", 3, 1, cmd_irq },
@@ -312,6 +349,7 @@ static const struct {
 	{ "softirq", 4, 1, cmd_softirq },
 	{ "during", 2, 0, cmd_during },
 	{ "line", 1, 1, cmd_line },
+	{ "tick", 1, 1, cmd_tick },
 };
 
 static int run_set(const char *val, const struct kernel_param *kp)
@@ -403,6 +441,9 @@ static int __init inject_init(void)
 	for (i = 0; i < TASKLETS; i++)
 		tasklet_setup(&tasklets[i].tasklet, run_tasklet);
 	tasklet_setup(&more, run_more);
+	tasklet_setup(&ticked, run_ticked);
+	lt_hrtimer_setup(&ticker, tick, CLOCK_MONOTONIC,
+			 HRTIMER_MODE_REL_PINNED_HARD);
 	lt_init_irq_work_hard(&line_work, raise_line_work);
 	line_shared = new_line();
 	if (line_shared < 0)
@@ -425,6 +466,8 @@ err_shared:
 
 static void __exit inject_exit(void)
 {
+	hrtimer_cancel(&ticker);
+	tasklet_kill(&ticked);
 	wait_for_tasklets();
 	irq_work_sync(&line_work);
 	free_all();

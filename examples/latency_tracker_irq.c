@@ -20,8 +20,9 @@
  *   if it comes back, the vector runs then. That is no latency: the event is
  *   forgotten once the CPU is dead.
  *
- * Each run has a key of its own, however they are nested: hard interrupts by
- * their depth, soft interrupts by the task in whose name they run.
+ * Each run has a key of its own, however they are nested: a handler of hard
+ * interrupts is not entered again on its CPU before it has returned; of soft
+ * interrupts there is one run for each task in whose name they run.
  */
 #include <linux/build_bug.h>
 #include <linux/cpuhotplug.h>
@@ -56,14 +57,12 @@
  * @cpu: where
  * @stage: of enum lt_irq_stage
  * @vec: of a soft interrupt, else 0
- * @depth: nesting of a hard interrupt, else 0
  */
 struct irq_key {
 	const void *who;
 	u32 cpu;
 	u16 stage;
-	u8 vec;
-	u8 depth;
+	u16 vec;
 };
 
 static_assert(sizeof(struct irq_key) == sizeof(void *) + 8);
@@ -85,7 +84,6 @@ static __always_inline struct irq_key irq_key(const struct irqaction *action)
 		.who = action,
 		.cpu = raw_smp_processor_id(),
 		.stage = LT_IRQ_RUN,
-		.depth = lt_hardirq_depth(),
 	};
 }
 

@@ -9,9 +9,7 @@
 #define _LT_WRAPPER_IRQ_H
 
 #include <linux/bits.h>
-#include <linux/hardirq.h>
 #include <linux/interrupt.h>
-#include <linux/preempt.h>
 #include <trace/events/irq.h>
 
 #include "wrapper/tracepoint.h"
@@ -26,12 +24,6 @@
 static inline bool lt_softirq_is_raised(unsigned int vec)
 {
 	return local_softirq_pending() & BIT(vec);
-}
-
-/* How many hard interrupts are nested here? */
-static inline unsigned int lt_hardirq_depth(void)
-{
-	return hardirq_count() >> HARDIRQ_SHIFT;
 }
 
 #endif /* _LT_WRAPPER_IRQ_H */

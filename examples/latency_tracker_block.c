@@ -192,13 +192,17 @@ static void callback(const struct latency_tracker_verdict *verdict)
 	const struct block_key *key = verdict->key;
 	const struct block_end *end = verdict->out_data;
 	struct lt_block_report *report = verdict->priv;
+	char rwbs[RWBS_LEN] = {};
 
+	if (!trace_block_latency_enabled())
+		return;
 	/* In the queue, bios are added to a request at both ends. */
 	if (end && key->stage == LT_BLOCK_QUEUE) {
 		report->sector = lt_rq_sector(end->rq);
 		report->bytes = blk_rq_bytes(end->rq);
 	}
-	trace_block_latency(verdict, report, key->stage,
+	lt_fill_rwbs(rwbs, report->opf);
+	trace_block_latency(verdict, report, rwbs, key->stage,
 			    end ? end->error : 0);
 }
 

@@ -263,7 +263,7 @@ static void probe_irq_handler_entry(void *data, int irq,
 	if (!wants(&irq_filter, irq))
 		return;
 	/* While it is pending, nobody else may look at the action: copy it. */
-	handler.func = (unsigned long)action->handler;
+	handler.func = action->handler;
 	handler.irq = irq;
 	handler.pid = current->pid;
 	handler.tgid = current->tgid;

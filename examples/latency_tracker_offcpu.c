@@ -23,7 +23,7 @@
 #define TRK_TASK_FILTER
 #include "examples/tracker.h"
 
-/* Why a task is out; printed by lt_show_offcpu_state(). */
+/* Why a task is out; named by LT_VALUES_OFFCPU_STATE. */
 enum offcpu_state {
 	OFFCPU_PREEMPTED,
 	OFFCPU_RUNNABLE,	/* gave the CPU up, but did not sleep */

@@ -40,50 +40,42 @@ struct lt_block_report {
 };
 #endif
 
+/* enum lt_block_stage */
+#define LT_VALUES_BLOCK_STAGE(FIRST, NEXT)				\
+	FIRST(0, "queue") NEXT(1, "device")
+
+#define LT_FIELDS_BLOCK_LATENCY(F)					\
+	F(INT, u64, delay, verdict->delay_ns)				\
+	F(INT, u64, start, verdict->start_ns)				\
+	F(INT, sector_t, sector, report->sector)			\
+	F(INT, dev_t, dev, report->dev)					\
+	F(INT, u32, nr_bytes, report->bytes)				\
+	F(ENUM, u32, stage, BLOCK_STAGE, stage)				\
+	F(INT, int, error, error)					\
+	F(INT, pid_t, pid, report->pid)					\
+	F(ENUM, u32, flag, FLAG, verdict->flag)				\
+	F(TEXT, comm, TASK_COMM_LEN, report->comm)			\
+	F(TEXT, rwbs, RWBS_LEN, rwbs)
+
 TRACE_EVENT(block_latency,
 
 	TP_PROTO(const struct latency_tracker_verdict *verdict,
-		 const struct lt_block_report *report, u32 stage, int error),
+		 const struct lt_block_report *report, const char *rwbs,
+		 u32 stage, int error),
 
-	TP_ARGS(verdict, report, stage, error),
+	TP_ARGS(verdict, report, rwbs, stage, error),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__field(sector_t, sector)
-		__field(dev_t, dev)
-		__field(u32, nr_bytes)
-		__field(u32, stage)
-		__field(int, error)
-		__field(pid_t, pid)
-		__field(u32, flag)
-		__array(char, comm, TASK_COMM_LEN)
-		__array(char, rwbs, RWBS_LEN)
-	),
+	TP_STRUCT__entry(LT_FIELDS_BLOCK_LATENCY(LT_ENTRY)),
 
-	TP_fast_assign(
-		__entry->delay = verdict->delay_ns;
-		__entry->start = verdict->start_ns;
-		__entry->sector = report->sector;
-		__entry->dev = report->dev;
-		__entry->nr_bytes = report->bytes;
-		__entry->stage = stage;
-		__entry->error = error;
-		__entry->pid = report->pid;
-		__entry->flag = verdict->flag;
-		memcpy(__entry->comm, report->comm, TASK_COMM_LEN);
-		memset(__entry->rwbs, 0, RWBS_LEN);
-		lt_fill_rwbs(__entry->rwbs, report->opf);
-	),
+	TP_fast_assign(LT_FIELDS_BLOCK_LATENCY(LT_ASSIGN)),
 
 	TP_printk("dev=%d,%d, sector=%llu, nr_bytes=%u, rwbs=%s, stage=%s, error=%d, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu",
 		  MAJOR(__entry->dev), MINOR(__entry->dev),
 		  (unsigned long long)__entry->sector, __entry->nr_bytes,
 		  __entry->rwbs,
-		  __print_symbolic(__entry->stage, { 0, "queue" },
-				   { 1, "device" }),
+		  LT_SHOW(BLOCK_STAGE, __entry->stage),
 		  __entry->error, __entry->comm, __entry->pid, __entry->delay,
-		  lt_show_flag(__entry->flag), __entry->start)
+		  LT_SHOW(FLAG, __entry->flag), __entry->start)
 );
 
 #endif /* _LT_TRACE_BLOCK_H */

@@ -24,6 +24,14 @@ struct lt_function_call {
 };
 #endif
 
+#define LT_FIELDS_FUNCTION_LATENCY(F)					\
+	F(INT, u64, delay, verdict->delay_ns)				\
+	F(INT, u64, start, verdict->start_ns)				\
+	F(ADDR, function, function)					\
+	F(INT, pid_t, pid, call->pid)					\
+	F(ENUM, u32, flag, FLAG, verdict->flag)				\
+	F(TEXT, comm, TASK_COMM_LEN, call->comm)
+
 TRACE_EVENT(function_latency,
 
 	TP_PROTO(const struct latency_tracker_verdict *verdict,
@@ -31,27 +39,13 @@ TRACE_EVENT(function_latency,
 
 	TP_ARGS(verdict, call, function),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__field(void *, function)
-		__field(pid_t, pid)
-		__field(u32, flag)
-		__array(char, comm, TASK_COMM_LEN)
-	),
+	TP_STRUCT__entry(LT_FIELDS_FUNCTION_LATENCY(LT_ENTRY)),
 
-	TP_fast_assign(
-		__entry->delay = verdict->delay_ns;
-		__entry->start = verdict->start_ns;
-		__entry->function = function;
-		__entry->pid = call->pid;
-		__entry->flag = verdict->flag;
-		memcpy(__entry->comm, call->comm, TASK_COMM_LEN);
-	),
+	TP_fast_assign(LT_FIELDS_FUNCTION_LATENCY(LT_ASSIGN)),
 
 	TP_printk("function=%ps, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu",
 		  __entry->function, __entry->comm, __entry->pid,
-		  __entry->delay, lt_show_flag(__entry->flag), __entry->start)
+		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start)
 );
 
 #endif /* _LT_TRACE_FUNCTION_H */

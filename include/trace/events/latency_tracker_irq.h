@@ -31,7 +31,7 @@ enum lt_irq_stage {
  * @name: of the handler, as in /proc/interrupts, maybe cut
  */
 struct lt_irq_handler {
-	unsigned long func;
+	const void *func;
 	int irq;
 	pid_t pid;
 	pid_t tgid;
@@ -55,17 +55,34 @@ struct lt_softirq_place {
 #endif
 
 /* irqreturn_t, and LT_IRQ_PENDING of examples/latency_tracker_irq.c */
-#define lt_show_irq_ret(ret)						\
-	__print_symbolic(ret, { 0, "none" }, { 1, "handled" },		\
-			 { 2, "wake_thread" }, { 255, "-" })
+#define LT_VALUES_IRQ_RET(FIRST, NEXT)					\
+	FIRST(0, "none") NEXT(1, "handled") NEXT(2, "wake_thread")	\
+	NEXT(255, "-")
 
 /* Numbers of the kernel's ABI: /proc/softirqs has them in this order. */
-#define lt_show_softirq(vec)						\
-	__print_symbolic(vec, { 0, "HI" }, { 1, "TIMER" },		\
-			 { 2, "NET_TX" }, { 3, "NET_RX" },		\
-			 { 4, "BLOCK" }, { 5, "IRQ_POLL" },		\
-			 { 6, "TASKLET" }, { 7, "SCHED" },		\
-			 { 8, "HRTIMER" }, { 9, "RCU" })
+#define LT_VALUES_SOFTIRQ(FIRST, NEXT)					\
+	FIRST(0, "HI") NEXT(1, "TIMER") NEXT(2, "NET_TX")		\
+	NEXT(3, "NET_RX") NEXT(4, "BLOCK") NEXT(5, "IRQ_POLL")		\
+	NEXT(6, "TASKLET") NEXT(7, "SCHED") NEXT(8, "HRTIMER")		\
+	NEXT(9, "RCU")
+
+/* enum lt_irq_stage */
+#define LT_VALUES_SOFTIRQ_STAGE(FIRST, NEXT)				\
+	FIRST(0, "raise") NEXT(1, "run")
+
+#define LT_FIELDS_IRQ_LATENCY(F)					\
+	F(INT, u64, delay, verdict->delay_ns)				\
+	F(INT, u64, start, verdict->start_ns)				\
+	F(ADDR, handler, handler->func)					\
+	F(INT, int, irq, handler->irq)					\
+	F(INT, int, cpu, cpu)						\
+	F(ENUM, u32, ret, IRQ_RET, ret)					\
+	F(INT, pid_t, pid, handler->pid)				\
+	F(INT, pid_t, tgid, handler->tgid)				\
+	F(ENUM, u32, flag, FLAG, verdict->flag)				\
+	F(TEXT, comm, TASK_COMM_LEN, handler->comm)			\
+	F(TEXT, name, LT_IRQ_NAME_LEN, handler->name)			\
+	F(STACK, stack, stack)
 
 TRACE_EVENT(irq_latency,
 
@@ -75,44 +92,29 @@ TRACE_EVENT(irq_latency,
 
 	TP_ARGS(verdict, handler, cpu, ret, stack),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__field(unsigned long, handler)
-		__field(int, irq)
-		__field(int, cpu)
-		__field(u32, ret)
-		__field(pid_t, pid)
-		__field(pid_t, tgid)
-		__field(u32, flag)
-		__array(char, comm, TASK_COMM_LEN)
-		__array(char, name, LT_IRQ_NAME_LEN)
-		__dynamic_array(unsigned long, stack, stack->nr)
-	),
+	TP_STRUCT__entry(LT_FIELDS_IRQ_LATENCY(LT_ENTRY)),
 
-	TP_fast_assign(
-		__entry->delay = verdict->delay_ns;
-		__entry->start = verdict->start_ns;
-		__entry->handler = handler->func;
-		__entry->irq = handler->irq;
-		__entry->cpu = cpu;
-		__entry->ret = ret;
-		__entry->pid = handler->pid;
-		__entry->tgid = handler->tgid;
-		__entry->flag = verdict->flag;
-		memcpy(__entry->comm, handler->comm, TASK_COMM_LEN);
-		memcpy(__entry->name, handler->name, LT_IRQ_NAME_LEN);
-		lt_stack_copy(__get_dynamic_array(stack), stack);
-	),
+	TP_fast_assign(LT_FIELDS_IRQ_LATENCY(LT_ASSIGN)),
 
-	TP_printk("irq=%d, name=%s, handler=%ps, cpu=%d, ret=%s, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, stack=%s",
-		  __entry->irq, __entry->name, (void *)__entry->handler,
-		  __entry->cpu, lt_show_irq_ret(__entry->ret), __entry->comm,
+	TP_printk("irq=%d, name=%s, handler=%ps, cpu=%d, ret=%s, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, stack=" LT_STACK_FMT,
+		  __entry->irq, __entry->name, __entry->handler,
+		  __entry->cpu, LT_SHOW(IRQ_RET, __entry->ret), __entry->comm,
 		  __entry->pid, __entry->tgid, __entry->delay,
-		  lt_show_flag(__entry->flag), __entry->start,
-		  lt_stack_print(p, __get_dynamic_array(stack),
-				 __get_dynamic_array_len(stack)))
+		  LT_SHOW(FLAG, __entry->flag), __entry->start,
+		  LT_SHOW_STACK(stack))
 );
+
+#define LT_FIELDS_SOFTIRQ_LATENCY(F)					\
+	F(INT, u64, delay, verdict->delay_ns)				\
+	F(INT, u64, start, verdict->start_ns)				\
+	F(ENUM, u32, vec, SOFTIRQ, vec)					\
+	F(ENUM, u32, stage, SOFTIRQ_STAGE, stage)			\
+	F(INT, int, cpu, cpu)						\
+	F(INT, pid_t, pid, place->pid)					\
+	F(INT, pid_t, tgid, place->tgid)				\
+	F(ENUM, u32, flag, FLAG, verdict->flag)				\
+	F(TEXT, comm, TASK_COMM_LEN, place->comm)			\
+	F(STACK, stack, &place->stack)
 
 TRACE_EVENT(softirq_latency,
 
@@ -121,40 +123,16 @@ TRACE_EVENT(softirq_latency,
 
 	TP_ARGS(verdict, vec, stage, cpu, place),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__field(u32, vec)
-		__field(u32, stage)
-		__field(int, cpu)
-		__field(pid_t, pid)
-		__field(pid_t, tgid)
-		__field(u32, flag)
-		__array(char, comm, TASK_COMM_LEN)
-		__dynamic_array(unsigned long, stack, place->stack.nr)
-	),
+	TP_STRUCT__entry(LT_FIELDS_SOFTIRQ_LATENCY(LT_ENTRY)),
 
-	TP_fast_assign(
-		__entry->delay = verdict->delay_ns;
-		__entry->start = verdict->start_ns;
-		__entry->vec = vec;
-		__entry->stage = stage;
-		__entry->cpu = cpu;
-		__entry->pid = place->pid;
-		__entry->tgid = place->tgid;
-		__entry->flag = verdict->flag;
-		memcpy(__entry->comm, place->comm, TASK_COMM_LEN);
-		lt_stack_copy(__get_dynamic_array(stack), &place->stack);
-	),
+	TP_fast_assign(LT_FIELDS_SOFTIRQ_LATENCY(LT_ASSIGN)),
 
-	TP_printk("vec=%u, name=%s, stage=%s, cpu=%d, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, stack=%s",
-		  __entry->vec, lt_show_softirq(__entry->vec),
-		  __print_symbolic(__entry->stage, { 0, "raise" },
-				   { 1, "run" }),
+	TP_printk("vec=%u, name=%s, stage=%s, cpu=%d, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, stack=" LT_STACK_FMT,
+		  __entry->vec, LT_SHOW(SOFTIRQ, __entry->vec),
+		  LT_SHOW(SOFTIRQ_STAGE, __entry->stage),
 		  __entry->cpu, __entry->comm, __entry->pid, __entry->tgid,
-		  __entry->delay, lt_show_flag(__entry->flag), __entry->start,
-		  lt_stack_print(p, __get_dynamic_array(stack),
-				 __get_dynamic_array_len(stack)))
+		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
+		  LT_SHOW_STACK(stack))
 );
 
 #endif /* _LT_TRACE_IRQ_H */

@@ -29,6 +29,24 @@ struct lt_netfilter_packet {
 };
 #endif
 
+/* NFPROTO_* */
+#define LT_VALUES_NETFILTER_PF(FIRST, NEXT)				\
+	FIRST(2, "ipv4") NEXT(10, "ipv6")
+
+/* enum nf_inet_hooks, where a packet's way ends */
+#define LT_VALUES_NETFILTER_HOOK(FIRST, NEXT)				\
+	FIRST(0, "none") NEXT(1, "local_in") NEXT(2, "forward")
+
+#define LT_FIELDS_NETFILTER_LATENCY(F)					\
+	F(INT, u64, delay, verdict->delay_ns)				\
+	F(INT, u64, start, verdict->start_ns)				\
+	F(INT, u32, netns, packet->netns)				\
+	F(INT, u32, len, packet->len)					\
+	F(ENUM, u32, pf, NETFILTER_PF, packet->pf)			\
+	F(ENUM, u32, hook, NETFILTER_HOOK, verdict->out_id)		\
+	F(ENUM, u32, flag, FLAG, verdict->flag)				\
+	F(TEXT, dev, IFNAMSIZ, packet->dev)
+
 TRACE_EVENT(netfilter_latency,
 
 	TP_PROTO(const struct latency_tracker_verdict *verdict,
@@ -36,35 +54,16 @@ TRACE_EVENT(netfilter_latency,
 
 	TP_ARGS(verdict, packet),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__field(u32, netns)
-		__field(u32, len)
-		__field(u32, pf)
-		__field(u32, hook)
-		__field(u32, flag)
-		__array(char, dev, IFNAMSIZ)
-	),
+	TP_STRUCT__entry(LT_FIELDS_NETFILTER_LATENCY(LT_ENTRY)),
 
-	TP_fast_assign(
-		__entry->delay = verdict->delay_ns;
-		__entry->start = verdict->start_ns;
-		__entry->netns = packet->netns;
-		__entry->len = packet->len;
-		__entry->pf = packet->pf;
-		__entry->hook = verdict->out_id;
-		__entry->flag = verdict->flag;
-		memcpy(__entry->dev, packet->dev, IFNAMSIZ);
-	),
+	TP_fast_assign(LT_FIELDS_NETFILTER_LATENCY(LT_ASSIGN)),
 
 	TP_printk("dev=%s, netns=%u, pf=%s, len=%u, hook=%s, delay=%llu, flag=%s, start=%llu",
 		  __entry->dev, __entry->netns,
-		  __print_symbolic(__entry->pf, { 2, "ipv4" }, { 10, "ipv6" }),
+		  LT_SHOW(NETFILTER_PF, __entry->pf),
 		  __entry->len,
-		  __print_symbolic(__entry->hook, { 0, "none" },
-				   { 1, "local_in" }, { 2, "forward" }),
-		  __entry->delay, lt_show_flag(__entry->flag), __entry->start)
+		  LT_SHOW(NETFILTER_HOOK, __entry->hook),
+		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start)
 );
 
 #endif /* _LT_TRACE_NETFILTER_H */

@@ -62,6 +62,33 @@ struct lt_network_out {
 };
 #endif
 
+/* enum lt_network_end */
+#define LT_VALUES_NETWORK_END(FIRST, NEXT)				\
+	FIRST(0, "-") NEXT(1, "socket") NEXT(2, "consumed")		\
+	NEXT(3, "dropped")
+
+/* Only a copy to a socket is made by a task on its own behalf. */
+#define LT_NETWORK_TASK(yes, no)					\
+	(out->end == LT_NETWORK_SOCKET ? (yes) : (no))
+#define LT_NO_COMM	"-\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+
+#define LT_FIELDS_NETWORK_LATENCY(F)					\
+	F(INT, u64, delay, verdict->delay_ns)				\
+	F(INT, u64, start, verdict->start_ns)				\
+	F(ADDR, skbaddr, *(const void *const *)verdict->key)		\
+	F(ADDR, location, out->location)				\
+	F(INT, u32, ifindex, report->ifindex)				\
+	F(INT, u32, netns, report->netns)				\
+	F(INT, u32, len, report->len)					\
+	F(INT, u32, reason, out->reason)				\
+	F(ENUM, u32, end, NETWORK_END, out->end)			\
+	F(ENUM, u32, flag, FLAG, verdict->flag)				\
+	F(INT, pid_t, pid, LT_NETWORK_TASK(current->pid, -1))		\
+	F(INT, u16, protocol, report->protocol)				\
+	F(INT, u8, l4, report->l4)					\
+	F(TEXT, dev, IFNAMSIZ, report->name)				\
+	F(TEXT, comm, TASK_COMM_LEN, LT_NETWORK_TASK(current->comm, LT_NO_COMM))
+
 TRACE_EVENT(network_latency,
 
 	TP_PROTO(const struct latency_tracker_verdict *verdict,
@@ -70,57 +97,17 @@ TRACE_EVENT(network_latency,
 
 	TP_ARGS(verdict, report, out),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__field(const void *, skbaddr)
-		__field(const void *, location)
-		__field(u32, ifindex)
-		__field(u32, netns)
-		__field(u32, len)
-		__field(u32, reason)
-		__field(u32, end)
-		__field(u32, flag)
-		__field(pid_t, pid)
-		__field(u16, protocol)
-		__field(u8, l4)
-		__array(char, dev, IFNAMSIZ)
-		__array(char, comm, TASK_COMM_LEN)
-	),
+	TP_STRUCT__entry(LT_FIELDS_NETWORK_LATENCY(LT_ENTRY)),
 
-	/* Only a copy to a socket is made by a task on its own behalf. */
-	TP_fast_assign(
-		__entry->delay = verdict->delay_ns;
-		__entry->start = verdict->start_ns;
-		__entry->skbaddr = *(const void *const *)verdict->key;
-		__entry->location = out->location;
-		__entry->ifindex = report->ifindex;
-		__entry->netns = report->netns;
-		__entry->len = report->len;
-		__entry->reason = out->reason;
-		__entry->end = out->end;
-		__entry->flag = verdict->flag;
-		__entry->protocol = report->protocol;
-		__entry->l4 = report->l4;
-		memcpy(__entry->dev, report->name, IFNAMSIZ);
-		memset(__entry->comm, 0, TASK_COMM_LEN);
-		if (out->end == LT_NETWORK_SOCKET) {
-			__entry->pid = current->pid;
-			memcpy(__entry->comm, current->comm, TASK_COMM_LEN);
-		} else {
-			__entry->pid = -1;
-			__entry->comm[0] = '-';
-		}
-	),
+	TP_fast_assign(LT_FIELDS_NETWORK_LATENCY(LT_ASSIGN)),
 
 	TP_printk("dev=%s, ifindex=%u, netns=%u, protocol=0x%04x, l4=%u, len=%u, end=%s, reason=%s, location=%pS, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, skbaddr=%p",
 		  __entry->dev, __entry->ifindex, __entry->netns,
 		  __entry->protocol, __entry->l4, __entry->len,
-		  __print_symbolic(__entry->end, { 0, "-" }, { 1, "socket" },
-				   { 2, "consumed" }, { 3, "dropped" }),
+		  LT_SHOW(NETWORK_END, __entry->end),
 		  lt_show_drop_reason(__entry->reason),
 		  __entry->location, __entry->comm, __entry->pid,
-		  __entry->delay, lt_show_flag(__entry->flag), __entry->start,
+		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
 		  __entry->skbaddr)
 );
 

@@ -12,9 +12,20 @@
 #include <trace/events/latency_tracker_format.h>
 
 /* LT_OFFCPU_* of examples/latency_tracker_offcpu.c */
-#define lt_show_offcpu_state(state)					\
-	__print_symbolic(state, { 0, "preempted" }, { 1, "runnable" },	\
-			 { 2, "S" }, { 3, "D" }, { 4, "other" })
+#define LT_VALUES_OFFCPU_STATE(FIRST, NEXT)				\
+	FIRST(0, "preempted") NEXT(1, "runnable") NEXT(2, "S")		\
+	NEXT(3, "D") NEXT(4, "other")
+
+#define LT_FIELDS_OFFCPU_SCHED_SWITCH(F)				\
+	F(INT, u64, delay, verdict->delay_ns)				\
+	F(INT, u64, start, verdict->start_ns)				\
+	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
+	F(INT, pid_t, pid, task->pid)					\
+	F(INT, pid_t, tgid, task->tgid)					\
+	F(ENUM, u32, flag, FLAG, verdict->flag)				\
+	F(ENUM, u32, state, OFFCPU_STATE, state)			\
+	F(INT, int, cpu, task_cpu(task))				\
+	F(STACK, stack, stack)
 
 TRACE_EVENT(offcpu_sched_switch,
 
@@ -24,37 +35,26 @@ TRACE_EVENT(offcpu_sched_switch,
 
 	TP_ARGS(verdict, task, state, stack),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__array(char, comm, TASK_COMM_LEN)
-		__field(pid_t, pid)
-		__field(pid_t, tgid)
-		__field(u32, flag)
-		__field(u32, state)
-		__field(int, cpu)
-		__dynamic_array(unsigned long, stack, stack->nr)
-	),
+	TP_STRUCT__entry(LT_FIELDS_OFFCPU_SCHED_SWITCH(LT_ENTRY)),
 
-	TP_fast_assign(
-		__entry->delay = verdict->delay_ns;
-		__entry->start = verdict->start_ns;
-		memcpy(__entry->comm, task->comm, TASK_COMM_LEN);
-		__entry->pid = task->pid;
-		__entry->tgid = task->tgid;
-		__entry->flag = verdict->flag;
-		__entry->state = state;
-		__entry->cpu = task_cpu(task);
-		lt_stack_copy(__get_dynamic_array(stack), stack);
-	),
+	TP_fast_assign(LT_FIELDS_OFFCPU_SCHED_SWITCH(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, stack=%s",
+	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, stack=" LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->cpu,
-		  __entry->delay, lt_show_flag(__entry->flag), __entry->start,
-		  lt_show_offcpu_state(__entry->state),
-		  lt_stack_print(p, __get_dynamic_array(stack),
-				 __get_dynamic_array_len(stack)))
+		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
+		  LT_SHOW(OFFCPU_STATE, __entry->state),
+		  LT_SHOW_STACK(stack))
 );
+
+#define LT_FIELDS_OFFCPU_SCHED_WAKEUP(F)				\
+	F(INT, u64, delay, delay)					\
+	F(INT, u64, start, start)					\
+	F(TEXT, waker_comm, TASK_COMM_LEN, current->comm)		\
+	F(TEXT, wakee_comm, TASK_COMM_LEN, wakee->comm)			\
+	F(INT, pid_t, waker_pid, current->pid)				\
+	F(INT, pid_t, wakee_pid, wakee->pid)				\
+	F(ENUM, u32, flag, FLAG, LATENCY_TRACKER_PENDING)		\
+	F(STACK, waker_stack, stack)
 
 TRACE_EVENT(offcpu_sched_wakeup,
 
@@ -63,34 +63,15 @@ TRACE_EVENT(offcpu_sched_wakeup,
 
 	TP_ARGS(wakee, start, delay, stack),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__array(char, waker_comm, TASK_COMM_LEN)
-		__array(char, wakee_comm, TASK_COMM_LEN)
-		__field(pid_t, waker_pid)
-		__field(pid_t, wakee_pid)
-		__field(u32, flag)
-		__dynamic_array(unsigned long, waker_stack, stack->nr)
-	),
+	TP_STRUCT__entry(LT_FIELDS_OFFCPU_SCHED_WAKEUP(LT_ENTRY)),
 
-	TP_fast_assign(
-		__entry->delay = delay;
-		__entry->start = start;
-		memcpy(__entry->waker_comm, current->comm, TASK_COMM_LEN);
-		memcpy(__entry->wakee_comm, wakee->comm, TASK_COMM_LEN);
-		__entry->waker_pid = current->pid;
-		__entry->wakee_pid = wakee->pid;
-		__entry->flag = LATENCY_TRACKER_PENDING;
-		lt_stack_copy(__get_dynamic_array(waker_stack), stack);
-	),
+	TP_fast_assign(LT_FIELDS_OFFCPU_SCHED_WAKEUP(LT_ASSIGN)),
 
-	TP_printk("waker_comm=%s (%d), wakee_comm=%s (%d), wakee_offcpu_delay=%llu, flag=%s, start=%llu, waker_stack=%s",
+	TP_printk("waker_comm=%s (%d), wakee_comm=%s (%d), wakee_offcpu_delay=%llu, flag=%s, start=%llu, waker_stack=" LT_STACK_FMT,
 		  __entry->waker_comm, __entry->waker_pid, __entry->wakee_comm,
 		  __entry->wakee_pid, __entry->delay,
-		  lt_show_flag(__entry->flag), __entry->start,
-		  lt_stack_print(p, __get_dynamic_array(waker_stack),
-				 __get_dynamic_array_len(waker_stack)))
+		  LT_SHOW(FLAG, __entry->flag), __entry->start,
+		  LT_SHOW_STACK(waker_stack))
 );
 
 #endif /* _LT_TRACE_OFFCPU_H */

@@ -26,6 +26,17 @@ struct lt_syscall {
 };
 #endif
 
+#define LT_FIELDS_SYSCALL_LATENCY(F)					\
+	F(INT, u64, delay, verdict->delay_ns)				\
+	F(INT, u64, start, verdict->start_ns)				\
+	F(INT, long, nr, call->nr)					\
+	F(INT, long, ret, ret)						\
+	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
+	F(INT, pid_t, pid, task->pid)					\
+	F(INT, pid_t, tgid, task->tgid)					\
+	F(ENUM, u16, flag, FLAG, verdict->flag)				\
+	F(INT, u16, compat, call->compat)
+
 TRACE_EVENT(syscall_latency,
 
 	TP_PROTO(const struct latency_tracker_verdict *verdict,
@@ -34,35 +45,26 @@ TRACE_EVENT(syscall_latency,
 
 	TP_ARGS(verdict, task, call, ret),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__field(long, nr)
-		__field(long, ret)
-		__array(char, comm, TASK_COMM_LEN)
-		__field(pid_t, pid)
-		__field(pid_t, tgid)
-		__field(u16, flag)
-		__field(u16, compat)
-	),
+	TP_STRUCT__entry(LT_FIELDS_SYSCALL_LATENCY(LT_ENTRY)),
 
-	TP_fast_assign(
-		__entry->delay = verdict->delay_ns;
-		__entry->start = verdict->start_ns;
-		__entry->nr = call->nr;
-		__entry->compat = call->compat;
-		__entry->ret = ret;
-		memcpy(__entry->comm, task->comm, TASK_COMM_LEN);
-		__entry->pid = task->pid;
-		__entry->tgid = task->tgid;
-		__entry->flag = verdict->flag;
-	),
+	TP_fast_assign(LT_FIELDS_SYSCALL_LATENCY(LT_ASSIGN)),
 
 	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, compat=%u, ret=%ld, delay=%llu, flag=%s, start=%llu",
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->nr,
 		  __entry->compat, __entry->ret, __entry->delay,
-		  lt_show_flag(__entry->flag), __entry->start)
+		  LT_SHOW(FLAG, __entry->flag), __entry->start)
 );
+
+#define LT_FIELDS_SYSCALL_LATENCY_STACK(F)				\
+	F(INT, u64, delay, delay)					\
+	F(INT, u64, start, start)					\
+	F(INT, long, nr, call->nr)					\
+	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
+	F(INT, pid_t, pid, task->pid)					\
+	F(INT, pid_t, tgid, task->tgid)					\
+	F(ENUM, u16, flag, FLAG, LATENCY_TRACKER_PENDING)		\
+	F(INT, u16, compat, call->compat)				\
+	F(STACK, stack, stack)
 
 TRACE_EVENT(syscall_latency_stack,
 
@@ -72,36 +74,15 @@ TRACE_EVENT(syscall_latency_stack,
 
 	TP_ARGS(task, call, start, delay, stack),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__field(long, nr)
-		__array(char, comm, TASK_COMM_LEN)
-		__field(pid_t, pid)
-		__field(pid_t, tgid)
-		__field(u16, flag)
-		__field(u16, compat)
-		__dynamic_array(unsigned long, stack, stack->nr)
-	),
+	TP_STRUCT__entry(LT_FIELDS_SYSCALL_LATENCY_STACK(LT_ENTRY)),
 
-	TP_fast_assign(
-		__entry->delay = delay;
-		__entry->start = start;
-		__entry->nr = call->nr;
-		__entry->compat = call->compat;
-		memcpy(__entry->comm, task->comm, TASK_COMM_LEN);
-		__entry->pid = task->pid;
-		__entry->tgid = task->tgid;
-		__entry->flag = LATENCY_TRACKER_PENDING;
-		lt_stack_copy(__get_dynamic_array(stack), stack);
-	),
+	TP_fast_assign(LT_FIELDS_SYSCALL_LATENCY_STACK(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, compat=%u, delay=%llu, flag=%s, start=%llu, stack=%s",
+	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, compat=%u, delay=%llu, flag=%s, start=%llu, stack=" LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->nr,
 		  __entry->compat, __entry->delay,
-		  lt_show_flag(__entry->flag), __entry->start,
-		  lt_stack_print(p, __get_dynamic_array(stack),
-				 __get_dynamic_array_len(stack)))
+		  LT_SHOW(FLAG, __entry->flag), __entry->start,
+		  LT_SHOW_STACK(stack))
 );
 
 #endif /* _LT_TRACE_SYSCALLS_H */

@@ -59,6 +59,27 @@ struct lt_wakeup_report {
 };
 #endif
 
+#define LT_FIELDS_WAKEUP_LATENCY(F)					\
+	F(INT, u64, delay, verdict->delay_ns)				\
+	F(INT, u64, start, verdict->start_ns)				\
+	F(INT, u64, holder_ran, min(holder->ran, verdict->delay_ns))	\
+	F(TEXT, comm, TASK_COMM_LEN, report->task->comm)		\
+	F(TEXT, waker_comm, TASK_COMM_LEN, report->waker_comm)		\
+	F(TEXT, prev_comm, TASK_COMM_LEN, prev->comm)			\
+	F(TEXT, holder_comm, TASK_COMM_LEN, holder->comm)		\
+	F(INT, pid_t, pid, report->task->pid)				\
+	F(INT, pid_t, tgid, report->task->tgid)				\
+	F(INT, int, prio, report->task->prio)				\
+	F(INT, int, cpu, report->cpu)					\
+	F(INT, pid_t, waker_pid, report->waker_pid)			\
+	F(INT, pid_t, prev_pid, prev->pid)				\
+	F(INT, pid_t, prev_tgid, prev->tgid)				\
+	F(INT, int, prev_prio, prev->prio)				\
+	F(INT, pid_t, holder_pid, holder->pid)				\
+	F(INT, int, holder_prio, holder->prio)				\
+	F(ENUM, u32, flag, FLAG, verdict->flag)				\
+	F(STACK, prev_stack, &prev->stack)
+
 TRACE_EVENT(wakeup_latency,
 
 	TP_PROTO(const struct latency_tracker_verdict *verdict,
@@ -68,60 +89,19 @@ TRACE_EVENT(wakeup_latency,
 
 	TP_ARGS(verdict, report, prev, holder),
 
-	TP_STRUCT__entry(
-		__field(u64, delay)
-		__field(u64, start)
-		__field(u64, holder_ran)
-		__array(char, comm, TASK_COMM_LEN)
-		__array(char, waker_comm, TASK_COMM_LEN)
-		__array(char, prev_comm, TASK_COMM_LEN)
-		__array(char, holder_comm, TASK_COMM_LEN)
-		__field(pid_t, pid)
-		__field(pid_t, tgid)
-		__field(int, prio)
-		__field(int, cpu)
-		__field(pid_t, waker_pid)
-		__field(pid_t, prev_pid)
-		__field(pid_t, prev_tgid)
-		__field(int, prev_prio)
-		__field(pid_t, holder_pid)
-		__field(int, holder_prio)
-		__field(u32, flag)
-		__dynamic_array(unsigned long, prev_stack, prev->stack.nr)
-	),
+	TP_STRUCT__entry(LT_FIELDS_WAKEUP_LATENCY(LT_ENTRY)),
 
-	TP_fast_assign(
-		__entry->delay = verdict->delay_ns;
-		__entry->start = verdict->start_ns;
-		__entry->flag = verdict->flag;
-		memcpy(__entry->comm, report->task->comm, TASK_COMM_LEN);
-		__entry->pid = report->task->pid;
-		__entry->tgid = report->task->tgid;
-		__entry->prio = report->task->prio;
-		__entry->cpu = report->cpu;
-		memcpy(__entry->waker_comm, report->waker_comm, TASK_COMM_LEN);
-		__entry->waker_pid = report->waker_pid;
-		memcpy(__entry->prev_comm, prev->comm, TASK_COMM_LEN);
-		__entry->prev_pid = prev->pid;
-		__entry->prev_tgid = prev->tgid;
-		__entry->prev_prio = prev->prio;
-		memcpy(__entry->holder_comm, holder->comm, TASK_COMM_LEN);
-		__entry->holder_pid = holder->pid;
-		__entry->holder_prio = holder->prio;
-		__entry->holder_ran = min(holder->ran, verdict->delay_ns);
-		lt_stack_copy(__get_dynamic_array(prev_stack), &prev->stack);
-	),
+	TP_fast_assign(LT_FIELDS_WAKEUP_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, waker_comm=%s, waker_pid=%d, prev_comm=%s, prev_pid=%d, prev_tgid=%d, prev_prio=%d, holder_comm=%s, holder_pid=%d, holder_prio=%d, holder_ran=%llu, prev_stack=%s",
+	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, waker_comm=%s, waker_pid=%d, prev_comm=%s, prev_pid=%d, prev_tgid=%d, prev_prio=%d, holder_comm=%s, holder_pid=%d, holder_prio=%d, holder_ran=%llu, prev_stack=" LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->prio,
-		  __entry->cpu, __entry->delay, lt_show_flag(__entry->flag),
+		  __entry->cpu, __entry->delay, LT_SHOW(FLAG, __entry->flag),
 		  __entry->start, __entry->waker_comm, __entry->waker_pid,
 		  __entry->prev_comm, __entry->prev_pid, __entry->prev_tgid,
 		  __entry->prev_prio, __entry->holder_comm,
 		  __entry->holder_pid, __entry->holder_prio,
 		  __entry->holder_ran,
-		  lt_stack_print(p, __get_dynamic_array(prev_stack),
-				 __get_dynamic_array_len(prev_stack)))
+		  LT_SHOW_STACK(prev_stack))
 );
 
 #endif /* _LT_TRACE_WAKEUP_H */

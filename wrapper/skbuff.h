@@ -100,8 +100,13 @@ probe_consume_skb_none(void *data, struct sk_buff *skb)			\
 	__print_symbolic(reason, { 0, "-" },				\
 			 DEFINE_DROP_REASON(LT_DROP_REASON_NAME,	\
 					    LT_DROP_REASON_LAST))
+#define LT_DEFINE_DROP_REASON(reason)					\
+	TRACE_DEFINE_ENUM(SKB_DROP_REASON_##reason);
+#define LT_DEFINE_DROP_REASONS						\
+	DEFINE_DROP_REASON(LT_DEFINE_DROP_REASON, LT_DEFINE_DROP_REASON)
 #define LT_DROP_REASON_BACKLOG	SKB_DROP_REASON_CPU_BACKLOG
 #else
+#define LT_DEFINE_DROP_REASONS
 #define lt_show_drop_reason(reason)	__print_symbolic(reason, { 0, "-" })
 #define LT_DROP_REASON_BACKLOG	(~0U)
 #endif

@@ -66,22 +66,32 @@
 #define LT_STACK_FMT		LT_PASTED(LT_STACK_FMT_, __entry)
 #define LT_SHOW_STACK(name)	LT_PASTED(LT_SHOW_STACK_, __entry)(name)
 
+/* An address in TP_printk(), for %pS, that may be 0. */
+#define LT_SHOW_ADDR(field)	LT_PASTED(LT_SHOW_ADDR_, __entry)(field)
+#define LT_SHOW_ADDR_field(field)	field
+#define LT_SHOW_ADDR_REC(field)		field ? field : LT_NO_ADDRESS
+
 #define LT_STACK_FMT_field	"%s"
 #define LT_SHOW_STACK_field(name)					\
 	lt_stack_print(p, __get_dynamic_array(name),			\
 		       __get_dynamic_array_len(name))
 
 /*
+ * No address: to perf, 0 may be the begin of some module. In the file "format".
+ */
+#define LT_NO_ADDRESS		0xffffff
+
+/*
  * A format has a fixed number of arguments: the twelve innermost frames,
- * 0x0 for what is not there, and dots if there are more. libtraceevent takes an
- * index of a dynamic array as bytes.
+ * LT_NO_ADDRESS for what is not there, and dots if there are more. libtraceevent
+ * takes an index of a dynamic array as bytes.
  */
 #define LT_STACK_FMT_REC						\
 	"%pS <- %pS <- %pS <- %pS <- %pS <- %pS <- "			\
 	"%pS <- %pS <- %pS <- %pS <- %pS <- %pS%s"
 #define LT_FRAME(name, at)						\
 	__get_dynamic_array_len(name) > at ?				\
-		((u64 *)__get_dynamic_array(name))[at] : 0
+		((u64 *)__get_dynamic_array(name))[at] : LT_NO_ADDRESS
 #define LT_SHOW_STACK_REC(name)						\
 	LT_FRAME(name, 0), LT_FRAME(name, 8), LT_FRAME(name, 16),	\
 	LT_FRAME(name, 24), LT_FRAME(name, 32), LT_FRAME(name, 40),	\

@@ -89,6 +89,9 @@ struct lt_network_out {
 	F(TEXT, dev, IFNAMSIZ, report->name)				\
 	F(TEXT, comm, TASK_COMM_LEN, LT_NETWORK_TASK(current->comm, LT_NO_COMM))
 
+/* So that user space knows the numbers of their names. */
+LT_DEFINE_DROP_REASONS
+
 TRACE_EVENT(network_latency,
 
 	TP_PROTO(const struct latency_tracker_verdict *verdict,
@@ -106,7 +109,7 @@ TRACE_EVENT(network_latency,
 		  __entry->protocol, __entry->l4, __entry->len,
 		  LT_SHOW(NETWORK_END, __entry->end),
 		  lt_show_drop_reason(__entry->reason),
-		  __entry->location, __entry->comm, __entry->pid,
+		  LT_SHOW_ADDR(__entry->location), __entry->comm, __entry->pid,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
 		  __entry->skbaddr)
 );

@@ -44,6 +44,11 @@ struct lt_block_report {
 #define LT_VALUES_BLOCK_STAGE(FIRST, NEXT)				\
 	FIRST(0, "queue") NEXT(1, "device")
 
+#define LT_PROTO_BLOCK_LATENCY						\
+	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
+		 const struct lt_block_report *report, const char *rwbs,	\
+		 u32 stage, int error)
+#define LT_ARGS_BLOCK_LATENCY	TP_ARGS(verdict, report, rwbs, stage, error)
 #define LT_FIELDS_BLOCK_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -59,11 +64,7 @@ struct lt_block_report {
 
 TRACE_EVENT(block_latency,
 
-	TP_PROTO(const struct latency_tracker_verdict *verdict,
-		 const struct lt_block_report *report, const char *rwbs,
-		 u32 stage, int error),
-
-	TP_ARGS(verdict, report, rwbs, stage, error),
+	LT_PROTO_BLOCK_LATENCY, LT_ARGS_BLOCK_LATENCY,
 
 	TP_STRUCT__entry(LT_FIELDS_BLOCK_LATENCY(LT_ENTRY)),
 

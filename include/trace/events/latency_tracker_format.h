@@ -12,7 +12,8 @@
  *	F(TEXT, name, len, from)		@len bytes, with a 0 in them
  *	F(STACK, name, stack)			a struct lt_stack, by address
  *
- * The values see the arguments of the tracepoint.
+ * The values see the arguments of the tracepoint, which are listed once, too, in
+ * LT_PROTO_@event and LT_ARGS_@event.
  */
 #ifndef _LT_TRACE_FORMAT_H
 #define _LT_TRACE_FORMAT_H

@@ -24,6 +24,10 @@ struct lt_function_call {
 };
 #endif
 
+#define LT_PROTO_FUNCTION_LATENCY					\
+	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
+		 const struct lt_function_call *call, void *function)
+#define LT_ARGS_FUNCTION_LATENCY	TP_ARGS(verdict, call, function)
 #define LT_FIELDS_FUNCTION_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -34,10 +38,7 @@ struct lt_function_call {
 
 TRACE_EVENT(function_latency,
 
-	TP_PROTO(const struct latency_tracker_verdict *verdict,
-		 const struct lt_function_call *call, void *function),
-
-	TP_ARGS(verdict, call, function),
+	LT_PROTO_FUNCTION_LATENCY, LT_ARGS_FUNCTION_LATENCY,
 
 	TP_STRUCT__entry(LT_FIELDS_FUNCTION_LATENCY(LT_ENTRY)),
 

@@ -70,6 +70,11 @@ struct lt_softirq_place {
 #define LT_VALUES_SOFTIRQ_STAGE(FIRST, NEXT)				\
 	FIRST(0, "raise") NEXT(1, "run")
 
+#define LT_PROTO_IRQ_LATENCY						\
+	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
+		 const struct lt_irq_handler *handler, int cpu, u32 ret,	\
+		 const struct lt_stack *stack)
+#define LT_ARGS_IRQ_LATENCY	TP_ARGS(verdict, handler, cpu, ret, stack)
 #define LT_FIELDS_IRQ_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -86,11 +91,7 @@ struct lt_softirq_place {
 
 TRACE_EVENT(irq_latency,
 
-	TP_PROTO(const struct latency_tracker_verdict *verdict,
-		 const struct lt_irq_handler *handler, int cpu, u32 ret,
-		 const struct lt_stack *stack),
-
-	TP_ARGS(verdict, handler, cpu, ret, stack),
+	LT_PROTO_IRQ_LATENCY, LT_ARGS_IRQ_LATENCY,
 
 	TP_STRUCT__entry(LT_FIELDS_IRQ_LATENCY(LT_ENTRY)),
 
@@ -104,6 +105,10 @@ TRACE_EVENT(irq_latency,
 		  LT_SHOW_STACK(stack))
 );
 
+#define LT_PROTO_SOFTIRQ_LATENCY					\
+	TP_PROTO(const struct latency_tracker_verdict *verdict, u32 vec,	\
+		 u32 stage, int cpu, const struct lt_softirq_place *place)
+#define LT_ARGS_SOFTIRQ_LATENCY	TP_ARGS(verdict, vec, stage, cpu, place)
 #define LT_FIELDS_SOFTIRQ_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -118,10 +123,7 @@ TRACE_EVENT(irq_latency,
 
 TRACE_EVENT(softirq_latency,
 
-	TP_PROTO(const struct latency_tracker_verdict *verdict, u32 vec,
-		 u32 stage, int cpu, const struct lt_softirq_place *place),
-
-	TP_ARGS(verdict, vec, stage, cpu, place),
+	LT_PROTO_SOFTIRQ_LATENCY, LT_ARGS_SOFTIRQ_LATENCY,
 
 	TP_STRUCT__entry(LT_FIELDS_SOFTIRQ_LATENCY(LT_ENTRY)),
 

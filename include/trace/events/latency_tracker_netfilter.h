@@ -37,6 +37,10 @@ struct lt_netfilter_packet {
 #define LT_VALUES_NETFILTER_HOOK(FIRST, NEXT)				\
 	FIRST(0, "none") NEXT(1, "local_in") NEXT(2, "forward")
 
+#define LT_PROTO_NETFILTER_LATENCY					\
+	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
+		 const struct lt_netfilter_packet *packet)
+#define LT_ARGS_NETFILTER_LATENCY	TP_ARGS(verdict, packet)
 #define LT_FIELDS_NETFILTER_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -49,10 +53,7 @@ struct lt_netfilter_packet {
 
 TRACE_EVENT(netfilter_latency,
 
-	TP_PROTO(const struct latency_tracker_verdict *verdict,
-		 const struct lt_netfilter_packet *packet),
-
-	TP_ARGS(verdict, packet),
+	LT_PROTO_NETFILTER_LATENCY, LT_ARGS_NETFILTER_LATENCY,
 
 	TP_STRUCT__entry(LT_FIELDS_NETFILTER_LATENCY(LT_ENTRY)),
 

@@ -72,6 +72,11 @@ struct lt_network_out {
 	(out->end == LT_NETWORK_SOCKET ? (yes) : (no))
 #define LT_NO_COMM	"-\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
+#define LT_PROTO_NETWORK_LATENCY					\
+	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
+		 const struct lt_network_report *report,		\
+		 const struct lt_network_out *out)
+#define LT_ARGS_NETWORK_LATENCY	TP_ARGS(verdict, report, out)
 #define LT_FIELDS_NETWORK_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -94,11 +99,7 @@ LT_DEFINE_DROP_REASONS
 
 TRACE_EVENT(network_latency,
 
-	TP_PROTO(const struct latency_tracker_verdict *verdict,
-		 const struct lt_network_report *report,
-		 const struct lt_network_out *out),
-
-	TP_ARGS(verdict, report, out),
+	LT_PROTO_NETWORK_LATENCY, LT_ARGS_NETWORK_LATENCY,
 
 	TP_STRUCT__entry(LT_FIELDS_NETWORK_LATENCY(LT_ENTRY)),
 

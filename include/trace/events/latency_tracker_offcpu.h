@@ -16,6 +16,11 @@
 	FIRST(0, "preempted") NEXT(1, "runnable") NEXT(2, "S")		\
 	NEXT(3, "D") NEXT(4, "other")
 
+#define LT_PROTO_OFFCPU_SCHED_SWITCH					\
+	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
+		 const struct task_struct *task, u32 state,		\
+		 const struct lt_stack *stack)
+#define LT_ARGS_OFFCPU_SCHED_SWITCH	TP_ARGS(verdict, task, state, stack)
 #define LT_FIELDS_OFFCPU_SCHED_SWITCH(F)				\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -29,11 +34,7 @@
 
 TRACE_EVENT(offcpu_sched_switch,
 
-	TP_PROTO(const struct latency_tracker_verdict *verdict,
-		 const struct task_struct *task, u32 state,
-		 const struct lt_stack *stack),
-
-	TP_ARGS(verdict, task, state, stack),
+	LT_PROTO_OFFCPU_SCHED_SWITCH, LT_ARGS_OFFCPU_SCHED_SWITCH,
 
 	TP_STRUCT__entry(LT_FIELDS_OFFCPU_SCHED_SWITCH(LT_ENTRY)),
 
@@ -46,6 +47,10 @@ TRACE_EVENT(offcpu_sched_switch,
 		  LT_SHOW_STACK(stack))
 );
 
+#define LT_PROTO_OFFCPU_SCHED_WAKEUP					\
+	TP_PROTO(const struct task_struct *wakee, u64 start, u64 delay,	\
+		 const struct lt_stack *stack)
+#define LT_ARGS_OFFCPU_SCHED_WAKEUP	TP_ARGS(wakee, start, delay, stack)
 #define LT_FIELDS_OFFCPU_SCHED_WAKEUP(F)				\
 	F(INT, u64, delay, delay)					\
 	F(INT, u64, start, start)					\
@@ -58,10 +63,7 @@ TRACE_EVENT(offcpu_sched_switch,
 
 TRACE_EVENT(offcpu_sched_wakeup,
 
-	TP_PROTO(const struct task_struct *wakee, u64 start, u64 delay,
-		 const struct lt_stack *stack),
-
-	TP_ARGS(wakee, start, delay, stack),
+	LT_PROTO_OFFCPU_SCHED_WAKEUP, LT_ARGS_OFFCPU_SCHED_WAKEUP,
 
 	TP_STRUCT__entry(LT_FIELDS_OFFCPU_SCHED_WAKEUP(LT_ENTRY)),
 

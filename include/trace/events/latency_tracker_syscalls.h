@@ -26,6 +26,11 @@ struct lt_syscall {
 };
 #endif
 
+#define LT_PROTO_SYSCALL_LATENCY					\
+	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
+		 const struct task_struct *task,			\
+		 const struct lt_syscall *call, long ret)
+#define LT_ARGS_SYSCALL_LATENCY	TP_ARGS(verdict, task, call, ret)
 #define LT_FIELDS_SYSCALL_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -39,11 +44,7 @@ struct lt_syscall {
 
 TRACE_EVENT(syscall_latency,
 
-	TP_PROTO(const struct latency_tracker_verdict *verdict,
-		 const struct task_struct *task,
-		 const struct lt_syscall *call, long ret),
-
-	TP_ARGS(verdict, task, call, ret),
+	LT_PROTO_SYSCALL_LATENCY, LT_ARGS_SYSCALL_LATENCY,
 
 	TP_STRUCT__entry(LT_FIELDS_SYSCALL_LATENCY(LT_ENTRY)),
 
@@ -55,6 +56,11 @@ TRACE_EVENT(syscall_latency,
 		  LT_SHOW(FLAG, __entry->flag), __entry->start)
 );
 
+#define LT_PROTO_SYSCALL_LATENCY_STACK					\
+	TP_PROTO(const struct task_struct *task,			\
+		 const struct lt_syscall *call, u64 start, u64 delay,	\
+		 const struct lt_stack *stack)
+#define LT_ARGS_SYSCALL_LATENCY_STACK	TP_ARGS(task, call, start, delay, stack)
 #define LT_FIELDS_SYSCALL_LATENCY_STACK(F)				\
 	F(INT, u64, delay, delay)					\
 	F(INT, u64, start, start)					\
@@ -68,11 +74,7 @@ TRACE_EVENT(syscall_latency,
 
 TRACE_EVENT(syscall_latency_stack,
 
-	TP_PROTO(const struct task_struct *task,
-		 const struct lt_syscall *call, u64 start, u64 delay,
-		 const struct lt_stack *stack),
-
-	TP_ARGS(task, call, start, delay, stack),
+	LT_PROTO_SYSCALL_LATENCY_STACK, LT_ARGS_SYSCALL_LATENCY_STACK,
 
 	TP_STRUCT__entry(LT_FIELDS_SYSCALL_LATENCY_STACK(LT_ENTRY)),
 

@@ -59,6 +59,12 @@ struct lt_wakeup_report {
 };
 #endif
 
+#define LT_PROTO_WAKEUP_LATENCY						\
+	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
+		 const struct lt_wakeup_report *report,			\
+		 const struct lt_wakeup_prev *prev,			\
+		 const struct lt_wakeup_holder *holder)
+#define LT_ARGS_WAKEUP_LATENCY	TP_ARGS(verdict, report, prev, holder)
 #define LT_FIELDS_WAKEUP_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -82,12 +88,7 @@ struct lt_wakeup_report {
 
 TRACE_EVENT(wakeup_latency,
 
-	TP_PROTO(const struct latency_tracker_verdict *verdict,
-		 const struct lt_wakeup_report *report,
-		 const struct lt_wakeup_prev *prev,
-		 const struct lt_wakeup_holder *holder),
-
-	TP_ARGS(verdict, report, prev, holder),
+	LT_PROTO_WAKEUP_LATENCY, LT_ARGS_WAKEUP_LATENCY,
 
 	TP_STRUCT__entry(LT_FIELDS_WAKEUP_LATENCY(LT_ENTRY)),
 

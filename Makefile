@@ -17,6 +17,7 @@ DKMS_SOURCE := $(DESTDIR)/usr/src/latency-tracker-$(VERSION)
 
 # Not where DKMS installs: the two don't overwrite each other.
 INSTALL_DIR := updates/latency-tracker
+LTTNG_INSTALL_DIR := updates/latency-tracker-lttng
 # That of the headers, which need not be KVER. ("make kernelrelease" is another in Debian.)
 UTSRELEASE = $(KDIR)/include/generated/utsrelease.h
 RELEASE = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' '$(UTSRELEASE)' 2>&-),$(KVER))
@@ -27,7 +28,7 @@ NO_KEY = $(if $(filter pkcs11:%,$(KEY))$(wildcard $(KEY) $(KDIR)/$(KEY)),,CONFIG
 DEPMOD = depmod -a $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') '$(RELEASE)'
 
 .PHONY: all modules install uninstall dkms dkms-source dkms-remove deb \
-	check demo lint clean help
+	lttng lttng-install lttng-uninstall check demo lint clean help
 
 all: modules
 
@@ -49,6 +50,26 @@ uninstall:
 	rm -rf '$(INSTALLED)/$(INSTALL_DIR)'
 	$(DEPMOD)
 	@echo 'Modules that are loaded stay loaded until "modprobe -r" or a reboot.'
+
+# lttng/: apart, since it needs the sources of lttng-modules, built.
+LTTNG = $(MAKE) -C '$(KDIR)' M='$(CURDIR)/lttng' LTTNG_MODULES='$(abspath $(LTTNG_MODULES))'
+
+lttng: need-headers need-lttng
+	$(LTTNG) modules
+
+.PHONY: need-lttng
+need-lttng:
+	@test -n '$(wildcard $(LTTNG_MODULES)/src/Module.symvers $(LTTNG_MODULES)/Module.symvers)' || \
+		{ echo 'No lttng-modules, built, at "$(LTTNG_MODULES)": run scripts/lttng-modules, or say LTTNG_MODULES=DIRECTORY.'; exit 1; }
+
+lttng-install: lttng
+	rm -rf '$(INSTALLED)/$(LTTNG_INSTALL_DIR)'
+	$(LTTNG) INSTALL_MOD_DIR='$(LTTNG_INSTALL_DIR)' $(NO_KEY) modules_install
+	$(DEPMOD)
+
+lttng-uninstall:
+	rm -rf '$(INSTALLED)/$(LTTNG_INSTALL_DIR)'
+	$(DEPMOD)
 
 dkms-source:
 	@test -n '$(VERSION)' || { echo 'debian/changelog tells no version.'; exit 1; }
@@ -80,6 +101,7 @@ lint:
 
 clean:
 	@test ! -d '$(KDIR)' || $(MAKE) -C '$(KDIR)' M='$(CURDIR)' clean
+	@test ! -d '$(KDIR)' || $(MAKE) -C '$(KDIR)' M='$(CURDIR)/lttng' clean
 	rm -rf build
 
 help:
@@ -90,6 +112,9 @@ help:
 	@echo 'make uninstall  remove them again'
 	@echo 'make dkms       install the modules with DKMS: for every kernel to come, too'
 	@echo 'make dkms-remove  remove them again'
+	@echo 'make lttng LTTNG_MODULES=DIR'
+	@echo '                the probe for LTTng, whose modules were built in DIR; and'
+	@echo '                lttng-install, lttng-uninstall. See scripts/lttng-modules.'
 	@echo 'make deb        the Debian package latency-tracker-dkms, into build/deb'
 	@echo 'make demo       scripts/demo: late operations of a real workload, in a VM'
 	@echo 'make check      scripts/check: all tests'

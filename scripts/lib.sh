@@ -18,6 +18,11 @@
 #                             print a variable of the entry of kernel NAME
 #   read_arch ARCH            set the variables and the function of tests/vm/arch/ARCH
 #   arch_value ARCH VARIABLE  print one of the variables
+#   apt_download DIR SUITE PACKAGE...
+#                             download packages of another suite of Debian, from the
+#                             archive that this machine uses, into the new directory DIR
+#   get_lttng DIR [SUITE]     put the source of lttng-modules, as SUITE or this machine's
+#                             suite has it, into the new directory DIR
 #   need_setup NAME           install what is missing (scripts/setup) for guests with
 #                             kernel NAME
 #   qemu_program ARCH         print the QEMU to use: the one that scripts/setup got, if
@@ -40,6 +45,9 @@
 #   build_modules NAME        build the checkout's modules into build/NAME, install
 #                             them where the guest's modprobe finds them.
 #                             build/NAME/.warned tells that there were warnings
+#   build_lttng NAME          before that, if kernel NAME is to have LTTng: build LTTng's
+#                             modules once, beside the root file system. From then on
+#                             build_modules builds the probe, too, and installs both
 #
 # A kernel NAME is a file tests/vm/kernels/NAME; see the one named bookworm.
 
@@ -53,6 +61,11 @@ readonly top
 
 # Raise it when the way in which a root file system is made changes.
 rootfs_recipe=2
+
+# In a root file system: the source of lttng-modules, in which they were built.
+lttng_source=/usr/src/lttng-modules
+# In build/NAME: our probe.
+lttng_probe=lttng/lttng-probe-latency-tracker.ko
 
 die_status=1
 
@@ -146,6 +159,42 @@ as_root()
 	fi
 }
 
+apt_download()
+{
+	local dir=$1 suite=$2 uri uri_format apt=()
+	shift 2
+
+	# shellcheck disable=SC2016 # apt expands it
+	uri_format='$(REPO_URI)'
+	uri=$(apt-get indextargets --format "$uri_format" 'Label: Debian' \
+		"Codename: $(. /etc/os-release && echo "$VERSION_CODENAME")" | sort -u | head -n 1)
+	[ -n "$uri" ] || return
+	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $uri $suite main" \
+		>"$dir/sources.list"
+	apt=(apt-get -q -o Dir::Etc::SourceList="$dir/sources.list"
+	     -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$dir/lists"
+	     -o Dir::Cache="$dir/cache" -o APT::Sandbox::User="$(id -un)"
+	     -o Debug::NoLocking=1)
+	"${apt[@]}" update &&
+	(cd "$dir" && "${apt[@]}" download "${@/%//$suite}")
+}
+
+get_lttng()
+{
+	local dir=$1 suite=${2:-} package=lttng-modules-dkms
+
+	rm -rf "$dir.deb" && mkdir -p "${dir%/*}" &&
+	if [ -n "$suite" ]; then
+		apt_download "$dir.deb" "$suite" "$package"
+	else
+		mkdir "$dir.deb" && (cd "$dir.deb" && apt-get -q download "$package")
+	fi &&
+	dpkg -x "$dir.deb/$package"_*.deb "$dir.deb" &&
+	mv "$dir.deb"/usr/src/lttng-modules-* "$dir" &&
+	rm -r "$dir.deb"
+}
+
 need_setup()
 {
 	local arch
@@ -196,7 +245,7 @@ _kernel_entry()
 		die "no kernel is named '$1': take one of: $(cd "$top/tests/vm/kernels" && echo *)"
 	fi
 	suite='' kernel=() other_suites=() apt_options=() packages=() cmdline=''
-	arch=amd64 tools=()
+	arch=amd64 tools=() lttng=''
 	# shellcheck source=tests/vm/packages
 	. "$top/tests/vm/packages"
 	# shellcheck source=tests/vm/kernels/bookworm
@@ -330,7 +379,7 @@ rootfs_dir()
 {
 	local name=$1 cache dir
 	# Set by the next line.
-	local suite kernel other_suites apt_options packages cmdline arch tools
+	local suite kernel other_suites apt_options packages cmdline arch tools lttng
 
 	_kernel_entry "$name"
 	cache=$(cache_dir)/rootfs
@@ -399,6 +448,63 @@ kbuild()
 	echo "done $*" >"$top/$out/.done"
 }
 
+# In the root file system of kernel $1: the source of lttng-modules, built, as it is on a
+# user's machine; and in $2/lttng what the guest gets of it.
+_make_lttng()
+{
+	local name=$1 dir=$2 suite=$3 src=$lttng_source tmp=$2/lttng.tmp
+
+	rm -rf "$tmp" "$dir/root$src"*
+	progress "getting lttng-modules of $suite (once)" get_lttng "$dir/root$src.orig" "$suite" &&
+	in_rootfs "$name" scripts/lttng-modules --kver "$(<"$dir/kver")" --source "$src.orig" \
+		--build "$src" &&
+	rm -rf "$dir/root$src.orig" &&
+	mkdir "$tmp" &&
+	find "$dir/root$src/src" -name '*.ko' -exec cp -t "$tmp" {} + &&
+	# Without what only a debugger reads, which is nine tenths.
+	strip --strip-debug "$tmp"/*.ko &&
+	mv "$tmp" "$dir/lttng"
+}
+
+# With file descriptor 9 as the lock.
+_make_lttng_once()
+{
+	flock -n 9 || progress "waiting for another build of LTTng's modules" flock 9
+	[ ! -d "$2/lttng" ] || return 0
+	_make_lttng "$@" || { touch "$2/lttng.failed"; return 1; }
+}
+
+build_lttng()
+{
+	local dir suite
+
+	suite=$(kernel_value "$1" lttng)
+	[ -n "$suite" ] || return 0
+	dir=$(rootfs_dir "$1")
+	[ ! -d "$dir/lttng" ] || return 0
+	# Not tried again for a day.
+	[ -z "$(find "$dir" -maxdepth 1 -name lttng.failed -mtime -1)" ] ||
+		die "LTTng's modules could not be made for '$1': remove $dir/lttng.failed to try again"
+	(_make_lttng_once "$1" "$dir" "$suite") 9>"$dir/lttng.lock" ||
+		die "LTTng's modules of Debian's $suite could not be made for '$1': see above"
+}
+
+# _build_probe NAME OUT [ARG...]: the probe for LTTng, if there is LTTng for kernel NAME, of
+# what kbuild() has put into directory OUT of the checkout.
+_build_probe()
+{
+	local name=$1 out=$top/$2 dir
+	shift 2
+
+	dir=$(rootfs_dir "$name") || return
+	[ -d "$dir/lttng" ] || return 0
+	[[ ! $out/lttng/.done -nt $out/.done || ! $out/lttng/.done -nt $dir/lttng ]] || return 0
+	in_rootfs "$name" make -s -C "/lib/modules/$(<"$dir/kver")/build" M="$out/lttng" \
+		LTTNG_MODULES="$lttng_source" "$@" modules 2>&1 |
+	sed -u -e "s|$out/||g" -e '/Skipping BTF generation/d' >&2 || return
+	touch "$out/lttng/.done"
+}
+
 # Put the modules of build/$1 and modprobe's index of all modules into
 # build/$1/.modules, which the guest gets on top of its own /lib/modules.
 _install_modules()
@@ -409,6 +515,7 @@ _install_modules()
 	kver=$(<"$dir/kver")
 	# Not every .ko that lies about: some may be of sources that are gone.
 	mapfile -t modules < <(sed -e "s|^$out/||" -e 's|\.o$|.ko|' "$out/modules.order")
+	[ ! -d "$dir/lttng" ] || modules+=("$lttng_probe")
 	state=$dir$(cd "$out" && stat -c '%n %s %Y %Z' "${modules[@]}") || return
 	[ "$state" != "$(cat "$out/.modules/state" 2>/dev/null)" ] || return 0
 
@@ -416,10 +523,16 @@ _install_modules()
 	rm -rf "$out/.modules"
 	mkdir -p "$tree/updates"
 	(cd "$out" && cp -t "$tree/updates" "${modules[@]}")
+	[ ! -d "$dir/lttng" ] || cp -r "$dir/lttng" "$tree/updates"
 	ln -s "$dir/root/lib/modules/$kver/kernel" "$tree/kernel"
 	cp "$dir/root/lib/modules/$kver/modules."{order,builtin,builtin.modinfo} "$tree"
 	depmod -b "$out/.modules" "$kver" || return
 	echo "$state" >"$out/.modules/state"
+}
+
+_build_all()
+{
+	kbuild "$1" . "$2" W=1 LT_TESTS=1 && _build_probe "$1" "$2" W=1
 }
 
 # With file descriptor 9 as the lock.
@@ -429,7 +542,7 @@ _build_modules()
 
 	flock -n 9 || progress "waiting for another build in $out" flock 9
 	progress_live "building the modules for '$name'" \
-		kbuild "$name" . "$out" W=1 LT_TESTS=1 2>"$log" || status=$?
+		_build_all "$name" "$out" 2>"$log" || status=$?
 	cat "$log" >&2
 	((!status)) ||
 		die "the modules do not compile for '$name': correct what is reported above"

@@ -85,6 +85,24 @@ static u64 get_pending(struct latency_tracker *tracker,
 	return lt_count_pending(tracker);
 }
 
+static u64 get_crossings(struct latency_tracker *tracker,
+			 const struct lt_attr *attr)
+{
+	return lt_crossings_sum(tracker);
+}
+
+static u64 get_interval(struct latency_tracker *tracker,
+			const struct lt_attr *attr)
+{
+	return READ_ONCE(tracker->crossings.interval_ns);
+}
+
+static u64 get_suppressed(struct latency_tracker *tracker,
+			  const struct lt_attr *attr)
+{
+	return READ_ONCE(tracker->crossings.suppressed);
+}
+
 static u64 get_counter(struct latency_tracker *tracker,
 		       const struct lt_attr *attr)
 {
@@ -111,6 +129,9 @@ LT_RW(threshold_ns, get_threshold, latency_tracker_set_threshold, U64_MAX);
 LT_RW(timeout_ns, get_timeout, latency_tracker_set_timeout, U64_MAX);
 LT_RW(collect_ns, get_collect, latency_tracker_set_collect, U64_MAX);
 LT_RW(tracking_on, get_tracking, set_tracking, 1);
+LT_RW(crossings_interval_ns, get_interval, lt_crossings_set_interval, U64_MAX);
+LT_RO(crossings, get_crossings);
+LT_RO(crossings_suppressed, get_suppressed);
 LT_RO(capacity, get_capacity);
 LT_RO(grow_limit, get_grow_limit);
 LT_RO(memory_bytes, get_memory);
@@ -136,6 +157,8 @@ static struct attribute *lt_attrs[] = {
 	&attr_collected.attr, &attr_cleared.attr, &attr_replaced.attr,
 	&attr_skipped.attr, &attr_kept.attr, &attr_unmatched.attr,
 	&attr_clock_back.attr, &attr_unwatched.attr,
+	&attr_crossings.attr, &attr_crossings_suppressed.attr,
+	&attr_crossings_interval_ns.attr,
 	NULL,
 };
 ATTRIBUTE_GROUPS(lt);
@@ -200,7 +223,9 @@ int lt_control_add(struct latency_tracker *tracker)
 	if (err) {
 		kobject_put(&tracker->kobj);
 		wait_for_completion(&tracker->released);
+		goto out;
 	}
+	lt_crossings_show(tracker);
 out:
 	mutex_unlock(&lt_names);
 	return err;
@@ -210,13 +235,15 @@ out:
  * lt_control_del() - hide a tracker
  * @tracker: shown by lt_control_add()
  *
- * When it returns, no file of @tracker is being read or written.
+ * When it returns, no file of @tracker is being read or written, and nobody
+ * sleeps in a poll of one.
  *
  * Context: Task, may sleep.
  */
 void lt_control_del(struct latency_tracker *tracker)
 {
 	kobject_del(&tracker->kobj);
+	lt_crossings_hide(tracker);
 	kobject_put(&tracker->kobj);
 	wait_for_completion(&tracker->released);
 }

@@ -103,6 +103,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	tracker->tracking_on = true;
 	mutex_init(&tracker->lock);
 	init_completion(&tracker->released);
+	lt_crossings_init(tracker);
 
 	err = init_memory(tracker, config);
 	if (err)
@@ -158,6 +159,7 @@ void latency_tracker_destroy(struct latency_tracker *tracker)
 	lt_control_del(tracker);
 	latency_tracker_set_tracking(tracker, false);
 	lt_worker_stop(tracker);
+	lt_crossings_destroy(tracker);
 	wait_for_holders(tracker);
 	free_memory(tracker);
 	mutex_destroy(&tracker->lock);

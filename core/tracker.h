@@ -12,6 +12,7 @@
 #include <linux/sched.h>
 
 #include "core/counters.h"
+#include "core/crossings.h"
 #include "core/event.h"
 #include "core/pool.h"
 #include "core/reclaim.h"
@@ -38,6 +39,7 @@
  * @data: the caller's
  * @scan_rest_ns: no scan before this moment; the worker's
  * @drain_ns: bring retired events home then, wanted or not; the worker's
+ * @crossings: who waits for a report, and what he was told
  * @kicked: the worker has work; set before it is woken
  * @kick: wakes the worker from any context
  * @worker: the thread; reclaim, growth, timeouts, collection
@@ -69,6 +71,7 @@ struct latency_tracker {
 	void *data;
 	u64 scan_rest_ns;
 	u64 drain_ns;
+	struct lt_crossings crossings;
 	bool kicked;
 	struct irq_work kick;
 	struct task_struct *worker;
@@ -89,6 +92,16 @@ int lt_finish(struct latency_tracker *tracker,
 void lt_put(struct latency_tracker *tracker,
 	    struct latency_tracker_event *event, int flags);
 
+/* core/crossings.c */
+void lt_crossings_init(struct latency_tracker *tracker);
+unsigned long lt_crossings_sum(const struct latency_tracker *tracker);
+void lt_crossings_kick(struct latency_tracker *tracker);
+u64 lt_crossings_tell(struct latency_tracker *tracker);
+int lt_crossings_set_interval(struct latency_tracker *tracker, u64 interval_ns);
+void lt_crossings_show(struct latency_tracker *tracker);
+void lt_crossings_hide(struct latency_tracker *tracker);
+void lt_crossings_destroy(struct latency_tracker *tracker);
+
 /* core/lifecycle.c */
 u64 lt_memory(const struct latency_tracker *tracker);
 
@@ -101,6 +114,7 @@ u64 lt_count_pending(struct latency_tracker *tracker);
 int lt_worker_start(struct latency_tracker *tracker);
 void lt_worker_stop(struct latency_tracker *tracker);
 void lt_worker_kick(struct latency_tracker *tracker);
+void lt_worker_kick_any(struct latency_tracker *tracker);
 void lt_worker_rescan(struct latency_tracker *tracker);
 void lt_worker_pool_low(struct lt_pool *pool);
 void lt_worker_reclaim_done(struct lt_reclaim *reclaim);

@@ -40,6 +40,18 @@ void lt_worker_kick(struct latency_tracker *tracker)
 }
 
 /**
+ * lt_worker_kick_any() - the same, from any context
+ * @tracker: whose
+ *
+ * Context: Any, NMI included.
+ */
+void lt_worker_kick_any(struct latency_tracker *tracker)
+{
+	/* A full barrier in the queueing; pairs with xchg() in worker(). */
+	irq_work_queue(&tracker->kick);
+}
+
+/**
  * lt_worker_rescan() - let the worker look at the deadlines soon
  * @tracker: whose
  *
@@ -50,8 +62,7 @@ void lt_worker_rescan(struct latency_tracker *tracker)
 	if (READ_ONCE(tracker->rescan))
 		return;
 	WRITE_ONCE(tracker->rescan, true);
-	/* A full barrier in the queueing; pairs with xchg() in worker(). */
-	irq_work_queue(&tracker->kick);
+	lt_worker_kick_any(tracker);
 }
 
 /**
@@ -69,7 +80,7 @@ void lt_worker_pool_low(struct lt_pool *pool)
 	if (!READ_ONCE(tracker->low_armed))
 		return;
 	WRITE_ONCE(tracker->low_armed, false);
-	irq_work_queue(&tracker->kick);
+	lt_worker_kick_any(tracker);
 }
 
 /**
@@ -131,7 +142,8 @@ static u64 work(struct latency_tracker *tracker)
 		next_ns = tracker->scan_rest_ns;
 	if (now_ns >= next_ns)
 		next_ns = lt_scan(tracker);
-	return min(next_ns, supply_ns);
+	/* Behind the scan, which may report. */
+	return min3(next_ns, supply_ns, lt_crossings_tell(tracker));
 }
 
 static void worker_sleep(struct latency_tracker *tracker, u64 until_ns)

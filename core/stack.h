@@ -14,7 +14,7 @@ struct trace_seq;
 /* Frames of an event. */
 #define LT_STACK_MAX	32
 /* Frames of tracker and tracepoint that are taken and cut off again. */
-#define LT_STACK_OWN	8
+#define LT_STACK_OWN	9
 
 /**
  * struct lt_stack - a stack, to live on the stack of a probe

@@ -52,6 +52,7 @@
 #define TRK_USEC_THRESHOLD	5000
 #define TRK_MAX_EVENTS		8192
 #define TRK_GROW_LIMIT		65536
+#define TRK_FALSE_ALARM		is_doubtful
 #include "examples/tracker.h"
 #include "examples/tracker_kprobes.h"
 
@@ -540,7 +541,7 @@ static int hook_all(void)
 
 /*
  * May it be that the packet ended unseen, and that this is another one? What
- * is known to be neither TCP nor a fragment does not.
+ * is known to be neither TCP nor a fragment does not. Counts.
  */
 static bool is_doubtful(const struct latency_tracker_verdict *verdict)
 {
@@ -552,19 +553,19 @@ static bool is_doubtful(const struct latency_tracker_verdict *verdict)
 		return false;
 	if (out && !out->skb->cloned)
 		return false;
-	return report->missed != missed() ||
-	       (out && out->skb->head != report->head);
+	if (report->missed == missed() &&
+	    (!out || out->skb->head == report->head))
+		return false;
+	atomic_inc(&doubtful);
+	return true;
 }
 
 static void callback(const struct latency_tracker_verdict *verdict)
 {
 	static const struct lt_network_out nowhere;
 
-	if (unlikely(is_doubtful(verdict)))
-		atomic_inc(&doubtful);
-	else
-		trace_network_latency(verdict, verdict->priv,
-				      verdict->out_data ?: &nowhere);
+	trace_network_latency(verdict, verdict->priv,
+			      verdict->out_data ?: &nowhere);
 }
 
 static int __init network_init(void)

@@ -41,6 +41,7 @@
 #define TRK_MAX_EVENTS		1024
 #define TRK_GROW_LIMIT		65536
 #define TRK_TASK_FILTER
+#define TRK_FALSE_ALARM		was_preempted
 #include "examples/tracker.h"
 
 /**
@@ -231,6 +232,15 @@ static void describe(struct lt_wakeup_prev *prev,
 	memcpy(holder->comm, task->comm, TASK_COMM_LEN);
 }
 
+/* Between the wake-up and the switch: then it is not the end of a wait. */
+static bool was_preempted(const struct latency_tracker_verdict *verdict)
+{
+	const struct wakeup *wakeup = verdict->priv;
+	const struct wakeup_end *end = verdict->out_data;
+
+	return end && READ_ONCE(end->next->nivcsw) != wakeup->preempted;
+}
+
 static void report_end(const struct latency_tracker_verdict *verdict,
 		       const struct wakeup *wakeup)
 {
@@ -244,8 +254,6 @@ static void report_end(const struct latency_tracker_verdict *verdict,
 	struct lt_wakeup_holder holder;
 	struct lt_wakeup_prev prev;
 
-	if (READ_ONCE(end->next->nivcsw) != wakeup->preempted)
-		return;
 	describe(&prev, &holder, end->prev);
 	find_holder(&holder, lt_sched_queued(end->next));
 	/* At sched_switch the previous task is still the current one. */

@@ -7,6 +7,9 @@
  *	TRK_USEC_THRESHOLD	default threshold
  *	TRK_MAX_EVENTS		default size of the pool
  *	TRK_GROW_LIMIT		default limit of its growth
+ *	TRK_TASK_FILTER		if it has the parameters pid and tgid
+ *	TRK_FALSE_ALARM		if it has one, its function that knows which
+ *				verdicts are no latencies, and returns true then
  *
  * Life: trk_start() creates the tracker, then registers the probes; trk_stop()
  * unregisters them, waits until none runs any more, then destroys the tracker.
@@ -37,6 +40,7 @@
 #include <linux/tracepoint.h>
 
 #include "core/stack.h"
+#include "examples/tracker_action.h"
 #include "latency_tracker.h"
 #include "wrapper/tracepoint.h"
 
@@ -325,6 +329,25 @@ static int trk_register(struct latency_tracker *tracker)
 	return 0;
 }
 
+/* Reports. */
+
+static latency_tracker_cb trk_report;
+
+#ifdef TRK_FALSE_ALARM
+static bool TRK_FALSE_ALARM(const struct latency_tracker_verdict *verdict);
+#endif
+
+/* Whoever looks at the trace after the action finds the report in it. */
+static void trk_callback(const struct latency_tracker_verdict *verdict)
+{
+#ifdef TRK_FALSE_ALARM
+	if (unlikely(TRK_FALSE_ALARM(verdict)))
+		return;
+#endif
+	trk_report(verdict);
+	trk_act(verdict);
+}
+
 /* Life. */
 
 static struct latency_tracker *
@@ -332,6 +355,9 @@ trk_create(struct latency_tracker_config *config)
 {
 	struct latency_tracker *tracker;
 
+	trk_action_init();
+	trk_report = config->callback;
+	config->callback = trk_callback;
 	kernel_param_lock(THIS_MODULE);
 	config->name = TRK_NAME;
 	config->threshold_ns = trk_threshold.usec * NSEC_PER_USEC;
@@ -354,6 +380,7 @@ static void trk_destroy(struct latency_tracker *tracker)
 	trk_tracker = NULL;
 	kernel_param_unlock(THIS_MODULE);
 	latency_tracker_destroy(tracker);
+	trk_action_exit();
 }
 
 static int trk_start(struct latency_tracker_config *config,

@@ -119,6 +119,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 
 err_worker:
 	lt_worker_stop(tracker);
+	lt_worker_free(tracker);
 err_memory:
 	free_memory(tracker);
 err_free:
@@ -161,6 +162,7 @@ void latency_tracker_destroy(struct latency_tracker *tracker)
 	lt_worker_stop(tracker);
 	lt_crossings_destroy(tracker);
 	wait_for_holders(tracker);
+	lt_worker_free(tracker);
 	free_memory(tracker);
 	mutex_destroy(&tracker->lock);
 	kfree(tracker);

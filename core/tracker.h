@@ -113,6 +113,7 @@ u64 lt_count_pending(struct latency_tracker *tracker);
 /* core/worker.c */
 int lt_worker_start(struct latency_tracker *tracker);
 void lt_worker_stop(struct latency_tracker *tracker);
+void lt_worker_free(struct latency_tracker *tracker);
 void lt_worker_kick(struct latency_tracker *tracker);
 void lt_worker_kick_any(struct latency_tracker *tracker);
 void lt_worker_rescan(struct latency_tracker *tracker);

@@ -191,6 +191,8 @@ int lt_worker_start(struct latency_tracker *tracker)
 	task = kthread_create(worker, tracker, "lt_%s", tracker->name);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
+	/* Until lt_worker_free(): what is reclaimed later still wakes it. */
+	get_task_struct(task);
 	tracker->worker = task;
 	wake_up_process(task);
 	return 0;
@@ -208,9 +210,17 @@ int lt_worker_start(struct latency_tracker *tracker)
 void lt_worker_stop(struct latency_tracker *tracker)
 {
 	irq_work_sync(&tracker->kick);
-	/* The callback of a grace period may still wake the thread. */
-	get_task_struct(tracker->worker);
 	kthread_stop(tracker->worker);
 	lt_reclaim_drain(&tracker->reclaim);
+}
+
+/**
+ * lt_worker_free() - let go of the thread
+ * @tracker: stopped, and nothing is retired any more
+ *
+ * Context: Task.
+ */
+void lt_worker_free(struct latency_tracker *tracker)
+{
 	put_task_struct(tracker->worker);
 }

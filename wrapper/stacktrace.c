@@ -22,12 +22,29 @@
 #ifdef CONFIG_X86
 #include <asm/unwind.h>
 
+/*
+ * From 5.18 (54ecbe6f1ed5, "rethook: Add a generic return hook") on, to look for
+ * the return address of a function with a kretprobe warns when another task can
+ * run, as it can at its sched_switch. 6.10 ended that (1d661ed54d86, "rethook:
+ * Remove warning messages printed for finding return address of a frame.").
+ */
+static bool is_hooked(const struct task_struct *task)
+{
+#if defined(CONFIG_RETHOOK) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+	return task != current && !llist_empty(&task->rethooks);
+#else
+	return false;
+#endif
+}
+
 static unsigned int unwind(struct task_struct *task, unsigned long *ip,
 			   unsigned int max)
 {
 	struct unwind_state state;
 	unsigned int nr = 0;
 
+	if (is_hooked(task))
+		return 0;
 	for (unwind_start(&state, task, NULL, NULL);
 	     nr < max && !unwind_done(&state) && !unwind_error(&state);
 	     unwind_next_frame(&state)) {

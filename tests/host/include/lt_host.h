@@ -75,6 +75,8 @@ static inline void host_perturb(u32 weight)
 	if (__builtin_expect(host_perturb_count >= 4096, 0))
 		host_perturb_slow();
 }
+#elif defined(HOST_FUZZ)
+void host_perturb(u32 weight);
 #else
 static inline void host_perturb(u32 weight) { (void)weight; }
 #endif
@@ -151,6 +153,7 @@ static inline bool IS_ERR(const void *p) { return IS_ERR_VALUE(p); }
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define barrier()		__asm__ __volatile__("" : : : "memory")
 
 #define host_cmpxchg(p, o, n, order) ({					\
@@ -178,6 +181,12 @@ typedef struct { s64 counter; } atomic64_t;
 #define atomic_sub_return(i, v)	__atomic_sub_fetch(&(v)->counter, i, __ATOMIC_SEQ_CST)
 #define atomic_xchg(v, i)	xchg(&(v)->counter, i)
 #define atomic_cmpxchg(v, o, n)	cmpxchg(&(v)->counter, o, n)
+#define atomic_fetch_andnot(i, v) \
+	__atomic_fetch_and(&(v)->counter, ~(int)(i), __ATOMIC_SEQ_CST)
+#define atomic_try_cmpxchg(v, o, n) ({					\
+	int was_ = *(o);						\
+	*(o) = atomic_cmpxchg(v, was_, n);				\
+	*(o) == was_; })
 
 /* ---- preempt.h, sched.h, rcupdate.h ---- */
 

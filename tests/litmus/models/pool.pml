@@ -15,7 +15,7 @@
 #define HIST	7
 #define HEAD	0	/* 1, 2: a batch; 0: empty */
 /* Locations 1 and 2 are the links of the batches. */
-#include "weak.h"
+#include "weak.inc"
 
 bool out[3];	/* a batch is in somebody's hands */
 

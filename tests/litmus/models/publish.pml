@@ -16,7 +16,7 @@
 #define DATA	1	/* the event behind the node */
 #define ORDER	2	/* log2 of the size */
 #define BUCKET	3	/* the bucket of the new size: linked in */
-#include "weak.h"
+#include "weak.inc"
 
 active proctype begin()
 {

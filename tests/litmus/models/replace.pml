@@ -23,7 +23,7 @@
 #define MARK	8
 #define NODE(x)		((x) & 7)
 #define REMOVED(x)	((x) >= MARK)
-#include "weak.h"
+#include "weak.inc"
 
 byte wins;
 bool deleted;

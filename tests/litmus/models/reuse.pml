@@ -21,7 +21,7 @@
 #define RETIRED	2	/* the list of retired events */
 #define BUSY	3	/* a grace period is under way */
 #define NEXT	4	/* the event's link in the retired list */
-#include "weak.h"
+#include "weak.inc"
 
 bool handed;		/* the worker has handed a batch to RCU */
 

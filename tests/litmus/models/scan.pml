@@ -15,7 +15,7 @@
 #define NEXT	1	/* next_scan: 1 is far */
 #define RESCAN	2
 #define KICKED	3
-#include "weak.h"
+#include "weak.inc"
 
 bool ended, asked;
 

@@ -16,7 +16,7 @@
 #define ON	0
 #define TABLE	1
 #define BUSY	2
-#include "weak.h"
+#include "weak.inc"
 
 bool freed, cb_ended;
 

@@ -21,7 +21,7 @@
 #define PENDING		16
 #define TIMED_OUT	32
 #define COUNT(x)	((x) & 15)
-#include "weak.h"
+#include "weak.inc"
 
 byte told;		/* timeouts that were told */
 bool settled, said;	/* the end has looked, and this is what it saw */

@@ -20,7 +20,7 @@
 #define KICKED	0
 #define STATE	1	/* 1: about to sleep */
 #define RESCAN	2	/* what is asked for */
-#include "weak.h"
+#include "weak.inc"
 
 bool done;
 bool sleeps, woken;

@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 
 #include "core/key.h"
-#include "core/tracker.h"
+#include "core/verdict.h"
 #include "wrapper/rcu.h"
 
 #define LT_IN_FLAGS							     \
@@ -88,8 +88,9 @@ fill_priv(const struct latency_tracker *tracker,
 		*to = 0;
 		memcpy(to++, from, len);
 	}
-	while (to < end)
-		*to++ = 0;
+	/* WRITE_ONCE(), or else the compiler calls memset() for a word or two. */
+	for (; to < end; to++)
+		WRITE_ONCE(*to, 0);
 }
 
 static __always_inline void fill_key(struct latency_tracker_event *event,
@@ -151,15 +152,9 @@ static __always_inline struct latency_tracker_event *
 take_event(struct latency_tracker *tracker, const struct lt_key *key,
 	   unsigned long hash)
 {
-	struct lfht_iter iter;
+	struct lfht_node *node = lfht_take(tracker->ht, hash, match, key);
 
-	do {
-		lfht_lookup(tracker->ht, hash, match, key, &iter);
-		if (!iter.node)
-			return NULL;
-		/* One of several wins; the others look for the next one. */
-	} while (unlikely(lfht_del(tracker->ht, iter.node)));
-	return lt_event_of_node(iter.node);
+	return node ? lt_event_of_node(node) : NULL;
 }
 
 /* Let go of an event that will have no verdict. */

@@ -28,6 +28,10 @@ static __always_inline unsigned long lt_key_hash(const struct lt_key *key)
 	u32 len = key->len;
 	u64 hash = 0, word;
 
+	/* The same as below, for most. */
+	if (likely(len == 8))
+		return (get_unaligned((const u64 *)p) * GOLDEN_RATIO_64) >>
+		       (64 - BITS_PER_LONG);
 	for (; len >= 8; len -= 8, p += 8)
 		hash = (ror64(hash, 32) ^ get_unaligned((const u64 *)p)) *
 		       GOLDEN_RATIO_64;

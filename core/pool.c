@@ -22,11 +22,6 @@ struct lt_pool_chunk {
 	char items[] __aligned(SMP_CACHE_BYTES);
 };
 
-static struct lt_pool_item *to_item(struct llist_node *node)
-{
-	return llist_entry(node, struct lt_pool_item, link);
-}
-
 /* The node of a CPU, or any node that has memory to hold its items. */
 static int cpu_nid(int cpu)
 {
@@ -90,7 +85,14 @@ static void cache_push(struct lt_pool *pool, struct llist_node *first,
 	}
 }
 
-static struct lt_pool_item *pool_refill(struct lt_pool *pool)
+/**
+ * lt_pool_refill() - take an item, the cache of this CPU being empty
+ * @pool: the pool
+ *
+ * Context: as lt_pool_get(), which calls it.
+ * Return: the item, or NULL if the pool is dry.
+ */
+struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 {
 	struct lt_pool_item *batch;
 	struct llist_node *rest, *last;
@@ -121,32 +123,6 @@ static struct lt_pool_item *pool_refill(struct lt_pool *pool)
 }
 
 /**
- * lt_pool_get() - take an item
- * @pool: the pool
- *
- * Context: Any, NMI included; inside an RCU read-side section with preemption
- * off.
- * Return: the item, or NULL if the pool is dry.
- */
-struct lt_pool_item *lt_pool_get(struct lt_pool *pool)
-{
-	struct llist_node *head, *old;
-
-	RCU_LOCKDEP_WARN(!rcu_read_lock_sched_held(),
-			 "pool used outside of an RCU-sched section");
-	head = READ_ONCE(this_cpu_ptr(pool->caches)->head);
-	while (head) {
-		/* A nested context can win; ABA is ruled out, see pool.h. */
-		old = lt_this_cpu_cmpxchg(pool->caches->head, head,
-					  READ_ONCE(head->next));
-		if (old == head)
-			return to_item(head);
-		head = old;
-	}
-	return pool_refill(pool);
-}
-
-/**
  * lt_pool_put() - give items back
  * @pool: the pool
  * @items: chain of items, each a grace period after its last user
@@ -160,7 +136,7 @@ void lt_pool_put(struct lt_pool *pool, struct llist_node *items)
 
 	for (; items; items = next) {
 		next = items->next;
-		item = to_item(items);
+		item = lt_pool_item_of(items);
 		if (batch && (batch->nid != item->nid ||
 			      batch->count == pool->batch)) {
 			depot_push(&pool->depots[batch->nid], batch);

@@ -35,7 +35,10 @@
 #include <linux/cache.h>
 #include <linux/llist.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/types.h>
+
+#include "wrapper/percpu.h"
 
 /**
  * struct lt_pool_item - to be embedded at the start of what the pool holds
@@ -100,11 +103,42 @@ int lt_pool_init(struct lt_pool *pool, size_t item_size, unsigned int capacity,
 void lt_pool_destroy(struct lt_pool *pool);
 int lt_pool_grow(struct lt_pool *pool, unsigned int more);
 
-struct lt_pool_item *lt_pool_get(struct lt_pool *pool);
+struct lt_pool_item *lt_pool_refill(struct lt_pool *pool);
 void lt_pool_put(struct lt_pool *pool, struct llist_node *items);
 
 bool lt_pool_is_low(const struct lt_pool *pool);
 bool lt_pool_ran_dry(struct lt_pool *pool);
 unsigned int lt_pool_count_free(struct lt_pool *pool);
+
+static inline struct lt_pool_item *lt_pool_item_of(struct llist_node *node)
+{
+	return llist_entry(node, struct lt_pool_item, link);
+}
+
+/**
+ * lt_pool_get() - take an item
+ * @pool: the pool
+ *
+ * Context: Any, NMI included; inside an RCU read-side section with preemption
+ * off.
+ * Return: the item, or NULL if the pool is dry.
+ */
+static __always_inline struct lt_pool_item *lt_pool_get(struct lt_pool *pool)
+{
+	struct llist_node *head, *old;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_sched_held(),
+			 "pool used outside of an RCU-sched section");
+	head = READ_ONCE(this_cpu_ptr(pool->caches)->head);
+	while (likely(head)) {
+		/* A nested context can win; ABA is ruled out, see above. */
+		old = lt_this_cpu_cmpxchg(pool->caches->head, head,
+					  READ_ONCE(head->next));
+		if (likely(old == head))
+			return lt_pool_item_of(head);
+		head = old;
+	}
+	return lt_pool_refill(pool);
+}
 
 #endif /* _LT_CORE_POOL_H */

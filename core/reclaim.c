@@ -46,22 +46,6 @@ void lt_reclaim_destroy(struct lt_reclaim *reclaim)
 	reclaim->retired = NULL;
 }
 
-/**
- * lt_retire() - the last user is done with an item
- * @reclaim: of the pool that the item is from
- * @item: readers may still see it
- *
- * Context: Any, NMI included; preemption off.
- */
-void lt_retire(struct lt_reclaim *reclaim, struct lt_pool_item *item)
-{
-	/*
-	 * The cmpxchg() in llist_add() orders all that was done to the item
-	 * before; pairs with the xchg() of llist_del_all() in take_all().
-	 */
-	llist_add(&item->link, this_cpu_ptr(reclaim->retired));
-}
-
 static struct llist_node *take_all(struct lt_reclaim *reclaim)
 {
 	struct llist_node *all = NULL, *list, *last;

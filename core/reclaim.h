@@ -55,8 +55,24 @@ enum lt_reclaim_did {
 int lt_reclaim_init(struct lt_reclaim *reclaim, struct lt_pool *pool,
 		    void (*done)(struct lt_reclaim *reclaim));
 void lt_reclaim_destroy(struct lt_reclaim *reclaim);
-void lt_retire(struct lt_reclaim *reclaim, struct lt_pool_item *item);
 enum lt_reclaim_did lt_reclaim(struct lt_reclaim *reclaim, bool start);
 void lt_reclaim_drain(struct lt_reclaim *reclaim);
+
+/**
+ * lt_retire() - the last user is done with an item
+ * @reclaim: of the pool that the item is from
+ * @item: readers may still see it
+ *
+ * Context: Any, NMI included; preemption off.
+ */
+static __always_inline void lt_retire(struct lt_reclaim *reclaim,
+				      struct lt_pool_item *item)
+{
+	/*
+	 * The cmpxchg() in llist_add() orders all that was done to the item
+	 * before; pairs with the xchg() of llist_del_all() in take_all().
+	 */
+	llist_add(&item->link, this_cpu_ptr(reclaim->retired));
+}
 
 #endif /* _LT_CORE_RECLAIM_H */

@@ -14,7 +14,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
-#include "core/tracker.h"
+#include "core/verdict.h"
 
 /* Nodes per RCU section: some microseconds with preemption off. */
 #define LT_WALK_NODES	64

@@ -82,16 +82,6 @@ struct latency_tracker {
 	char name[LATENCY_TRACKER_NAME_MAX];
 };
 
-/* core/verdict.c */
-void lt_verdict(struct latency_tracker *tracker,
-		struct latency_tracker_event *event, u64 now_ns,
-		enum latency_tracker_flag flag);
-int lt_finish(struct latency_tracker *tracker,
-	      struct latency_tracker_event *event, u64 now_ns, u32 out_id,
-	      void *out_data);
-void lt_put(struct latency_tracker *tracker,
-	    struct latency_tracker_event *event, int flags);
-
 /* core/crossings.c */
 void lt_crossings_init(struct latency_tracker *tracker);
 unsigned long lt_crossings_sum(const struct latency_tracker *tracker);

@@ -112,13 +112,14 @@ static __always_inline bool lfht_insert(const struct lfht_pos *pos,
 }
 
 /*
- * Take the removed node @victim out of the chain, unless a peer has done so.
+ * Private. Take the removed node @victim out of the chain, unless a peer has
+ * done so.
  *
  * The walk passes live nodes only and unlinks the others, and restarts when it
  * cannot: if it gets past the victim's order key, the victim is not on the
  * chain any more.
  */
-static void lfht_purge(struct lfht *ht, struct lfht_node *victim)
+void lfht_purge(struct lfht *ht, struct lfht_node *victim)
 {
 	unsigned long order_key = victim->order_key;
 	struct lfht_node *bucket = lfht_bucket(ht, order_key);

@@ -142,6 +142,7 @@ struct lfht_node *lfht_add_replace(struct lfht *ht, unsigned long hash,
 int lfht_replace(struct lfht *ht, struct lfht_node *old_node,
 		 struct lfht_node *new_node);
 int lfht_del(struct lfht *ht, struct lfht_node *node);
+void lfht_purge(struct lfht *ht, struct lfht_node *victim);
 
 void lfht_first(struct lfht *ht, struct lfht_iter *iter);
 void lfht_next(struct lfht *ht, struct lfht_iter *iter);
@@ -244,6 +245,52 @@ static __always_inline void lfht_lookup(struct lfht *ht, unsigned long hash,
 	/* A bucket node is never removed: its link carries no flag. */
 	lfht_find_from(lfht_load_next(lfht_bucket(ht, hash)),
 		       lfht_order_key(hash), match, key, iter);
+}
+
+/**
+ * lfht_take() - find the oldest node with a key, and remove it
+ * @ht: the table
+ * @hash: hash of @key; bit 0 is ignored
+ * @match: comparison, as for lfht_lookup()
+ * @key: handed to @match
+ *
+ * lfht_lookup() and lfht_del() in one, which knows what is in front of the node
+ * and need not look for it again.
+ *
+ * Context: any, NMI included; inside an RCU read-side section with preemption
+ * off.  Lock-free.
+ * Return: the node, unlinked and owned by the caller (to be reused after a grace
+ * period), or NULL when the key was not there.
+ */
+static __always_inline struct lfht_node *lfht_take(struct lfht *ht,
+						   unsigned long hash,
+						   lfht_match_fn match,
+						   const void *key)
+{
+	unsigned long order_key = lfht_order_key(hash), link;
+	struct lfht_node *prev, *node, *next;
+
+restart:
+	prev = lfht_bucket(ht, hash);
+	node = lfht_load_next(prev);
+	while (node && node->order_key <= order_key) {
+		next = lfht_load_next(node);
+		if (node->order_key == order_key && !lfht_is_removed(next) &&
+		    match(node, key)) {
+			link = (unsigned long)next | LFHT_REMOVED;
+			/* Fully ordered, as in lfht_del(). */
+			if (cmpxchg(&node->next, next,
+				    (struct lfht_node *)link) != next)
+				goto restart;
+			/* Fails if prev was removed or has another successor. */
+			if (cmpxchg(&prev->next, node, next) != node)
+				lfht_purge(ht, node);
+			return node;
+		}
+		prev = node;
+		node = lfht_clear_flag(next);
+	}
+	return NULL;
 }
 
 /**

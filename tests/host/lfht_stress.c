@@ -247,6 +247,22 @@ static void unique_del(struct worker *w, unsigned long key)
 		obj_retire(&w->bin, to_obj(iter.node));
 }
 
+static void unique_take(struct worker *w, unsigned long key)
+{
+	struct lfht_node *node;
+
+	rcu_read_lock_sched();
+	node = lfht_take(ht, hash_of(key), obj_match, &key);
+	if (node) {
+		obj_check_seen(to_obj(node), key);
+		CHECK(lfht_is_node_deleted(node), "alive after take");
+		check_unlinked(to_obj(node));
+	}
+	rcu_read_unlock_sched();
+	if (node)
+		obj_retire(&w->bin, to_obj(node));
+}
+
 static void unique_step(unsigned int id)
 {
 	unsigned long key = host_random() % SHARED;
@@ -260,9 +276,11 @@ static void unique_step(unsigned int id)
 		rcu_read_unlock_sched();
 		break;
 	case 2:
+		unique_del(w, key);
+		break;
 	case 3:
 	case 4:
-		unique_del(w, key);
+		unique_take(w, key);
 		break;
 	case 5:
 		unique_add(w, key, true);

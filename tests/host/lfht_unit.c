@@ -176,6 +176,31 @@ static void test_add_del(void)
 	CHECK_EQ(lfht_destroy(ht), 0);
 }
 
+static void test_take(void)
+{
+	struct lfht *ht = make(1, 1);
+	struct obj a = { .key = 1 }, b = { .key = 2 }, c = { .key = 1 };
+	unsigned long one = 1, two = 2, hash = mix(1);
+
+	rcu_read_lock_sched();
+	CHECK(!lfht_take(ht, hash, match, &one), "found in an empty table");
+	/* One hash: b is between the two others. */
+	lfht_add(ht, hash, &a.node);
+	lfht_add(ht, hash, &b.node);
+	lfht_add(ht, hash, &c.node);
+	CHECK(lfht_take(ht, hash, match, &one) == &a.node, "not the oldest");
+	CHECK(lfht_is_node_deleted(&a.node), "a taken node is not deleted");
+	CHECK_EQ(lfht_del(ht, &a.node), -ENOENT);
+	CHECK(lfht_take(ht, hash, match, &one) == &c.node, "not the next");
+	CHECK(!lfht_take(ht, hash, match, &one), "found a third time");
+	CHECK_EQ(count(ht), 1);
+	CHECK(lfht_take(ht, hash, match, &two) == &b.node, "b is lost");
+	CHECK_EQ(count(ht), 0);
+	CHECK(!lfht_load_next(ht->base), "something is still linked");
+	rcu_read_unlock_sched();
+	CHECK_EQ(lfht_destroy(ht), 0);
+}
+
 /* The last order key of all: nothing may be taken for the end of the list. */
 static void test_extreme_hashes(void)
 {
@@ -518,6 +543,7 @@ static const struct ktap_test tests[] = {
 	{ "new", test_new },
 	{ "nomem", test_nomem },
 	{ "add_del", test_add_del },
+	{ "take", test_take },
 	{ "extreme_hashes", test_extreme_hashes },
 	{ "duplicates", test_duplicates },
 	{ "add_unique", test_add_unique },

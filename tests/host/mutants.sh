@@ -17,7 +17,10 @@ mutants() {
 	del-two-winners|rculfhash/rculfhash.c|/^int lfht_del/,/^}/ s/return -ENOENT/return 0/|asan|lfht_stress|one_winner
 	del-not-atomic|rculfhash/rculfhash.c|/^int lfht_del/,/^}/ s/} while (!lfht_set_next(node, next, \(.*\)));/WRITE_ONCE(node->next, \1); } while (0);/|plain|lfht_stress|one_winner
 	del-without-unlink|rculfhash/rculfhash.c|/^int lfht_del/,/^}/ s/lfht_purge(ht, node);//|asan|lfht_stress|owned
-	purge-gives-up|rculfhash/rculfhash.c|/^static void lfht_purge/,/^}/ s/goto restart/return/|plain|lfht_stress|unique
+	purge-gives-up|rculfhash/rculfhash.c|/^void lfht_purge/,/^}/ s/goto restart/return/|plain|lfht_stress|unique
+	take-without-mark|rculfhash/rculfhash.h|/lfht_take(struct/,/^}/ s/(unsigned long)next . LFHT_REMOVED/(unsigned long)next/|plain|lfht_unit|take
+	take-two-winners|rculfhash/rculfhash.h|/lfht_take(struct/,/^}/ s/goto restart/return node/|asan|lfht_stress|unique
+	take-leaves-it|rculfhash/rculfhash.h|/lfht_take(struct/,/^}/ s/lfht_purge(ht, node)/(void)ht/|asan|lfht_stress|unique
 	duplicate-in-front|rculfhash/rculfhash.c|/^lfht_find_end/,/^}/ s/order_key <= order_key/order_key < order_key/|plain|lfht_stress|duplicates
 	unique-unchecked|rculfhash/rculfhash.c|/^struct lfht_node .lfht_add_unique/,/^}/ s/match, key, &pos);/NULL, NULL, \&pos);/|plain|lfht_stress|unique
 	replace-with-gap|rculfhash/rculfhash.c|s/long link = (unsigned long)new_node/long link = (unsigned long)old_next/; s/lfht_purge(ht, found);/lfht_purge(ht, found); lfht_add(ht, hash, node);/; s/lfht_purge(ht, old_node);/lfht_purge(ht, old_node); lfht_add(ht, new_node->order_key, new_node);/|plain|lfht_stress|replace
@@ -34,7 +37,7 @@ mutants() {
 	reclaim-loses-lists|core/reclaim.c|s/last->next = all;//|plain|pool_stress|migrate
 	busy-without-release|core/reclaim.c|s/smp_store_release(&reclaim->busy, false)/WRITE_ONCE(reclaim->busy, false)/|tsan|pool_stress|migrate
 	depot-pop-not-atomic|core/pool.c|s/old = cmpxchg(&depot->head, head, READ_ONCE(head->next_batch));/old = head; WRITE_ONCE(depot->head, READ_ONCE(head->next_batch));/|plain|pool_stress|migrate
-	cache-pop-not-atomic|core/pool.c|/^struct lt_pool_item .lt_pool_get/,/^}/ { s/old = lt_this_cpu_cmpxchg(pool->caches->head, head,/old = head; WRITE_ONCE(this_cpu_ptr(pool->caches)->head,/ }|plain|pool_stress|nmi
+	cache-pop-not-atomic|core/pool.h|/^static __always_inline struct lt_pool_item .lt_pool_get/,/^}/ { s/old = lt_this_cpu_cmpxchg(pool->caches->head, head,/old = head; WRITE_ONCE(this_cpu_ptr(pool->caches)->head,/ }|plain|pool_stress|nmi
 	caches-eat-capacity|core/pool.c|s/err = lt_pool_grow(pool, capacity);/err = lt_pool_grow(pool, capacity - 4 * pool->batch), pool->capacity = capacity;/|plain|pool_unit|hoard
 	dry-untold|core/pool.c|s/WRITE_ONCE(pool->dry, true);/(void)pool;/|plain|pool_unit|items
 	dry-for-ever|core/pool.c|s/WRITE_ONCE(pool->dry, false);/(void)pool;/|plain|pool_unit|items
@@ -75,7 +78,7 @@ one() {
 	# A hang is a catch as well: a broken list may be a circle.
 	# The braces keep the shell's own word on a crash off the screen.
 	{
-		timeout 10 "$dir/test" --fail-fast --time 4 \
+		timeout 30 "$dir/test" --fail-fast --time 20 \
 			${test:+--only "$test"} >"$dir/log" 2>&1
 	} 2>/dev/null || status=$?
 	if [ "$status" -eq 0 ]; then

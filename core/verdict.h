@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The end of an event, as far as each operation pays for it.
+ */
+#ifndef _LT_CORE_VERDICT_H
+#define _LT_CORE_VERDICT_H
+
+#include <linux/compiler.h>
+
+#include "core/tracker.h"
+
+void lt_finish_late(struct latency_tracker *tracker,
+		    struct latency_tracker_event *event, u64 now_ns,
+		    u64 delay_ns, u32 out_id, void *out_data);
+void lt_verdict(struct latency_tracker *tracker,
+		struct latency_tracker_event *event, u64 now_ns,
+		enum latency_tracker_flag flag);
+
+static __always_inline u64 lt_delay_of(struct latency_tracker *tracker,
+				       u64 start_ns, u64 now_ns)
+{
+	if (likely(now_ns >= start_ns))
+		return now_ns - start_ns;
+	lt_count(tracker->counters, LT_CLOCK_BACK);
+	return 0;
+}
+
+static __always_inline u64
+lt_threshold_of(const struct latency_tracker *tracker,
+		const struct latency_tracker_event *event)
+{
+	return event->flags & LATENCY_TRACKER_THRESHOLD ?
+		       event->threshold_ns :
+		       READ_ONCE(tracker->threshold_ns);
+}
+
+/**
+ * lt_put() - drop a reference
+ * @tracker: of the event
+ * @event: the caller's reference is gone on return
+ * @flags: LT_EVENT_PENDING if the caller owns the verdict and has not settled
+ *
+ * Context: Any; preemption off.
+ */
+static __always_inline void lt_put(struct latency_tracker *tracker,
+				   struct latency_tracker_event *event,
+				   int flags)
+{
+	if (lt_event_drop(event, flags))
+		lt_retire(&tracker->reclaim, &event->item);
+}
+
+/**
+ * lt_finish() - the operation ended
+ * @tracker: of the event
+ * @event: the caller has taken it from the table; its reference is gone on
+ *	return
+ * @now_ns: when
+ * @out_id: for the callback
+ * @out_data: for the callback
+ *
+ * Context: Any; preemption off.
+ * Return: 1 if it was late and the callback ran, 0 if not.
+ */
+static __always_inline int lt_finish(struct latency_tracker *tracker,
+				     struct latency_tracker_event *event,
+				     u64 now_ns, u32 out_id, void *out_data)
+{
+	u64 delay_ns = lt_delay_of(tracker, event->start_ns, now_ns);
+
+	lt_count(tracker->counters, LT_FINISHED);
+	if (unlikely(delay_ns >= lt_threshold_of(tracker, event))) {
+		lt_finish_late(tracker, event, now_ns, delay_ns, out_id,
+			       out_data);
+		return 1;
+	}
+	lt_put(tracker, event, LT_EVENT_PENDING);
+	return 0;
+}
+
+#endif /* _LT_CORE_VERDICT_H */

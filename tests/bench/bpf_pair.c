@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What does a begin with its end cost in BPF, as tools such as runqslower do it?
+ * A time stamp goes into a pre-allocated hash, is looked up, compared with a
+ * threshold, and deleted: helpers of the kernel, called from a program that the
+ * kernel runs many times. The program is written in BPF's instructions, so that
+ * no compiler for it is needed.
+ *
+ * Usage: bpf_pair NS_PER_UNIT
+ *
+ * Prints units per run, less those of an empty program; see latency_tracker_pair.c.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ENTRIES		1024
+#define REPEAT		1000
+#define ROUNDS		20
+
+#define INSN(c, d, s, o, i)						\
+	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s),	\
+			    .off = (o), .imm = (i) })
+#define MOV(d, s)	INSN(BPF_ALU64 | BPF_MOV | BPF_X, d, s, 0, 0)
+#define MOVI(d, i)	INSN(BPF_ALU64 | BPF_MOV | BPF_K, d, 0, 0, i)
+#define ADDI(d, i)	INSN(BPF_ALU64 | BPF_ADD | BPF_K, d, 0, 0, i)
+#define SUB(d, s)	INSN(BPF_ALU64 | BPF_SUB | BPF_X, d, s, 0, 0)
+#define LOAD(d, s, o)	INSN(BPF_LDX | BPF_MEM | BPF_DW, d, s, o, 0)
+#define STORE(d, o, s)	INSN(BPF_STX | BPF_MEM | BPF_DW, d, s, o, 0)
+#define IF_EQ(d, i, o)	INSN(BPF_JMP | BPF_JEQ | BPF_K, d, 0, o, i)
+#define IF_LT(d, i, o)	INSN(BPF_JMP | BPF_JLT | BPF_K, d, 0, o, i)
+#define CALL(f)		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_##f)
+#define EXIT		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+/* Two instructions, of which this is the first; the other one is REST. */
+#define MAP(d, fd)							\
+	INSN(BPF_LD | BPF_IMM | BPF_DW, d, BPF_PSEUDO_MAP_FD, 0, fd)
+#define REST		INSN(0, 0, 0, 0, 0)
+
+#define KEY	(-8)
+#define VALUE	(-16)
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bpf_pair: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int bpf(enum bpf_cmd cmd, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+static int make_map(void)
+{
+	union bpf_attr attr = {
+		.map_type = BPF_MAP_TYPE_HASH,
+		.key_size = 8,
+		.value_size = 8,
+		.max_entries = ENTRIES,
+	};
+	int fd = bpf(BPF_MAP_CREATE, &attr);
+
+	if (fd < 0)
+		die("BPF_MAP_CREATE");
+	return fd;
+}
+
+static int load(const struct bpf_insn *insns, unsigned int nr)
+{
+	static char log[65536];
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_SCHED_CLS,
+		.insns = (uintptr_t)insns,
+		.insn_cnt = nr,
+		.license = (uintptr_t)"GPL",
+		.log_buf = (uintptr_t)log,
+		.log_size = sizeof(log),
+		.log_level = 1,
+	};
+	int fd = bpf(BPF_PROG_LOAD, &attr);
+
+	if (fd < 0) {
+		fputs(log, stderr);
+		die("BPF_PROG_LOAD");
+	}
+	return fd;
+}
+
+/* ns per run; the best of several rounds, so that a tick does not count. */
+static unsigned int measure(int fd)
+{
+	unsigned char packet[64] = { 0 };
+	unsigned int best = -1, round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		union bpf_attr attr = {
+			.test = {
+				.prog_fd = fd,
+				.data_in = (uintptr_t)packet,
+				.data_size_in = sizeof(packet),
+				.repeat = REPEAT,
+			},
+		};
+
+		if (bpf(BPF_PROG_TEST_RUN, &attr))
+			die("BPF_PROG_TEST_RUN");
+		if (attr.test.duration < best)
+			best = attr.test.duration;
+	}
+	return best;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int unit = argc > 1 ? atoi(argv[1]) : 0, empty, pair;
+	const struct bpf_insn nothing[] = { MOVI(0, 0), EXIT };
+	int map = make_map();
+	const struct bpf_insn insns[] = {
+		/* begin */
+		MOVI(1, 0x1234567), STORE(10, KEY, 1),
+		CALL(ktime_get_ns), STORE(10, VALUE, 0),
+		MAP(1, map), REST,
+		MOV(2, 10), ADDI(2, KEY), MOV(3, 10), ADDI(3, VALUE),
+		MOVI(4, BPF_ANY),
+		CALL(map_update_elem),
+		/* end */
+		MAP(1, map), REST,
+		MOV(2, 10), ADDI(2, KEY),
+		CALL(map_lookup_elem),
+		IF_EQ(0, 0, 12),
+		LOAD(7, 0, 0),
+		CALL(ktime_get_ns), MOV(6, 0), SUB(6, 7),
+		IF_LT(6, 1000000000, 2),
+		/* It is late: here a tool would tell. */
+		MOVI(0, 1), EXIT,
+		MAP(1, map), REST,
+		MOV(2, 10), ADDI(2, KEY),
+		CALL(map_delete_elem),
+		MOVI(0, 0), EXIT,
+	};
+
+	if (!unit) {
+		fprintf(stderr, "Usage: bpf_pair NS_PER_UNIT\n");
+		return 1;
+	}
+	empty = measure(load(nothing, sizeof(nothing) / sizeof(*nothing)));
+	pair = measure(load(insns, sizeof(insns) / sizeof(*insns)));
+	printf("BPF pre-allocated hash       %u.%u\n", (pair - empty) / unit,
+	       (pair - empty) % unit * 10 / unit);
+	return 0;
+}

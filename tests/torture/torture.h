@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * latency_tracker_torture: everything against everything, watched by oracles.
+ *
+ * Callers begin and end events without a pause, in all contexts at once: tasks,
+ * soft and hard interrupts, irq_work, a probe under the run-queue lock, NMIs.
+ * Meanwhile settings change, events are cleared, the pool grows, and other
+ * trackers come and go. Each event carries in its private bytes who began it
+ * and as which one of his; a ledger knows what became of it.
+ *
+ * The first oracle that objects writes down why and stops all; nothing is
+ * printed before all have stopped, since it may have been in an NMI.
+ */
+#ifndef _LT_TORTURE_H
+#define _LT_TORTURE_H
+
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include "latency_tracker.h"
+
+enum tt_context {
+	TT_TASK,
+	TT_SOFTIRQ,
+	TT_HARDIRQ,
+	TT_IRQ_WORK,
+	TT_PROBE,
+	TT_NMI,
+	TT_CONTEXTS,
+};
+
+enum tt_oracle {
+	TT_SILENT,
+	TT_VERDICT,	/* exactly one verdict per event */
+	TT_CONTENT,	/* callbacks are told what was put in */
+	TT_REMOVED,	/* nothing is found a grace period after its removal */
+	TT_REUSED,	/* no event changes under who reads or holds it */
+	TT_OWNER,	/* who is alone with a key finds its event, and no other */
+	TT_COUNTS,	/* the counters are those of the callers, and add up */
+	TT_BALANCE,	/* at the end all events are in the pool */
+	TT_DESTROY,	/* no callback after destroy(), which returns */
+	TT_RETIRED,	/* an event is retired once; in the twin only */
+	TT_HANG,	/* a caller does not come back */
+	TT_ORACLES,
+};
+
+/* What may change while all runs. */
+#define TT_CHANGE_TIMES		BIT(0)	/* threshold, timeout */
+#define TT_CHANGE_TRACKING	BIT(1)	/* tracking_on, clear */
+#define TT_CHANGE_COLLECT	BIT(2)	/* the collection age */
+
+/* What an event carries. */
+struct tt_priv {
+	u64 serial;		/* caller and number */
+	u64 key;
+	u64 start_ns;		/* 0 if it was not given */
+	u64 threshold_ns;	/* TT_DEFAULT if it was not given */
+	u64 check;
+};
+
+#define TT_DEFAULT	(LATENCY_TRACKER_NEVER - 1)
+#define TT_TIMES	3
+extern const u64 tt_thresholds[TT_TIMES];
+
+/* Grace periods since the removal of what a look-up has found. */
+#define TT_AGES		3
+
+/*
+ * Written by their caller alone, read while it pauses.
+ * @ended: of @looked_up, those that ended while they were looked at
+ * @outlived: of @held, those that were over for two grace periods when they
+ *	were let go
+ * @forgotten: of @looked_up, those that are not in the ledger any more
+ */
+struct tt_counts {
+	u64 pairs;
+	u64 begun;
+	u64 finished;
+	u64 late;
+	u64 skipped;
+	u64 kept;
+	u64 unmatched;
+	u64 cancelled;
+	u64 off;
+	u64 looked_up;
+	u64 ended;
+	u64 ages[TT_AGES];
+	u64 held;
+	u64 outlived;
+	u64 forgotten;
+	u64 other_pairs;
+};
+
+/* 2^TT_LEDGER_BITS events back a caller's ledger knows what became of them. */
+#define TT_LEDGER_BITS	15
+#define TT_LEDGER	BIT(TT_LEDGER_BITS)
+
+/**
+ * struct tt_caller - one that begins and ends
+ * @context: where it runs
+ * @index: in tt.callers
+ * @number: of its last event
+ * @seed: of its random numbers
+ * @rounds: until it lets go of @held
+ * @held: an event that it holds, or NULL
+ * @held_priv: what the event has carried then
+ * @count: what it has done
+ * @ledger: of its events
+ * @task: for TT_TASK
+ * @done: for TT_TASK: it has come to its end
+ */
+struct tt_caller {
+	enum tt_context context;
+	u32 index;
+	u64 number;
+	u64 seed;
+	u32 rounds;
+	struct latency_tracker_event *held;
+	struct tt_priv held_priv;
+	struct tt_counts count;
+	atomic64_t *ledger;
+	struct task_struct *task;
+	struct completion done;
+};
+
+/* What an end hands to the callback. */
+struct tt_out {
+	u64 magic;
+	u32 id;
+	u32 calls;
+	struct tt_caller *caller;
+};
+
+#define TT_OUT_MAGIC	0x746f727475726564ULL
+
+/* A tracker; the data of the configuration points here. */
+struct tt_life {
+	struct latency_tracker *tracker;
+	bool alive;
+	bool other;	/* not the main one */
+};
+
+/**
+ * struct tt - the run
+ * @main: the tracker that is tortured all the time
+ * @other: the one that is there for some milliseconds, or NULL
+ * @callers: tasks first, then those of the CPUs
+ * @nr_callers: of them
+ * @gp: grace periods so far
+ * @clears: odd while events may be cleared, changes when they may have been
+ * @stop: the end
+ * @stuck: something that was to end has not
+ * @paused: callers do nothing
+ * @parked: tasks that wait for the end of the pause
+ * @resume: where
+ * @timeouts: callbacks for what is pending
+ * @collected: callbacks for what was given up
+ * @lives: other trackers that came and went
+ * @changes: of settings
+ * @pauses: at which the counters were checked
+ * @nmis: that were seen
+ * @began_ns: when it began
+ * @failed_ns: when the first oracle objected
+ * @failed: which one
+ * @why: what it says
+ * @args: to be printed in @why
+ */
+struct tt {
+	struct tt_life main;
+	struct tt_life *other;
+	struct tt_caller *callers;
+	unsigned int nr_callers;
+	unsigned long gp;
+	unsigned long clears;
+	bool stop;
+	bool stuck;
+	bool paused;
+	atomic_t parked;
+	wait_queue_head_t resume;
+	atomic64_t timeouts;
+	atomic64_t collected;
+	unsigned long lives;
+	unsigned long changes;
+	unsigned long pauses;
+	atomic64_t nmis;
+	u64 began_ns;
+	u64 failed_ns;
+	atomic_t failed;
+	const char *why;
+	u64 args[2];
+};
+
+extern struct tt tt;
+
+/* Parameters. */
+extern unsigned int tt_threads, tt_keys, tt_duplicates, tt_duration, tt_pool,
+	tt_grow, tt_buckets, tt_change, tt_mask;
+extern unsigned long tt_pairs, tt_seed;
+extern bool tt_others;
+extern const char *const tt_context_names[TT_CONTEXTS];
+
+/* oracle.c */
+void tt_fail(enum tt_oracle oracle, const char *why, u64 a, u64 b);
+const char *tt_oracle_name(enum tt_oracle oracle);
+void tt_ledger_begin(struct tt_caller *c, struct tt_priv *priv);
+void tt_ledger_void(struct tt_caller *c, const struct tt_priv *priv);
+void tt_ledger_end(const struct tt_priv *priv, bool late);
+void tt_callback(const struct latency_tracker_verdict *verdict);
+void tt_seal(struct tt_priv *priv);
+bool tt_priv_is_good(const struct tt_priv *priv, u64 key);
+void tt_check_age(struct tt_caller *c, const struct tt_priv *priv);
+int tt_age(const struct tt_priv *priv);
+
+/* callers.c */
+u64 tt_key(u64 number);
+u32 tt_random(struct tt_caller *c);
+void tt_round(struct tt_caller *c);
+void tt_let_go(struct tt_caller *c);
+
+/* contexts.c */
+int tt_start_callers(void);
+void tt_stop_callers(void);
+int tt_make_callers(void);
+void tt_free_callers(void);
+/* Joins a task that ends by itself; false, and tt.stuck, if it doesn't. */
+bool tt_join(struct task_struct *task, struct completion *done);
+/* The last words of such a task. */
+void tt_wait_for_join(struct completion *done);
+
+/* control.c */
+int tt_start_control(void);
+void tt_stop_control(void);
+void tt_change_something(struct tt_caller *c);
+void tt_pause(void);
+void tt_go_on(void);
+bool tt_check_counts(struct latency_tracker *tracker, bool all);
+struct latency_tracker_config tt_config(struct tt_life *life);
+void tt_destroy(struct tt_life *life);
+s64 tt_spare(void);
+void tt_check_balance(s64 spare);
+
+#endif /* _LT_TORTURE_H */

@@ -97,7 +97,8 @@ TRACE_EVENT(irq_latency,
 
 	TP_fast_assign(LT_FIELDS_IRQ_LATENCY(LT_ASSIGN)),
 
-	TP_printk("irq=%d, name=%s, handler=%ps, cpu=%d, ret=%s, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, stack=" LT_STACK_FMT,
+	TP_printk("irq=%d, name=%s, handler=%ps, cpu=%d, ret=%s, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, stack="
+		  LT_STACK_FMT,
 		  __entry->irq, __entry->name, __entry->handler,
 		  __entry->cpu, LT_SHOW(IRQ_RET, __entry->ret), __entry->comm,
 		  __entry->pid, __entry->tgid, __entry->delay,
@@ -129,7 +130,8 @@ TRACE_EVENT(softirq_latency,
 
 	TP_fast_assign(LT_FIELDS_SOFTIRQ_LATENCY(LT_ASSIGN)),
 
-	TP_printk("vec=%u, name=%s, stage=%s, cpu=%d, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, stack=" LT_STACK_FMT,
+	TP_printk("vec=%u, name=%s, stage=%s, cpu=%d, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, stack="
+		  LT_STACK_FMT,
 		  __entry->vec, LT_SHOW(SOFTIRQ, __entry->vec),
 		  LT_SHOW(SOFTIRQ_STAGE, __entry->stage),
 		  __entry->cpu, __entry->comm, __entry->pid, __entry->tgid,

@@ -95,7 +95,7 @@ struct lt_network_out {
 	F(TEXT, comm, TASK_COMM_LEN, LT_NETWORK_TASK(current->comm, LT_NO_COMM))
 
 /* So that user space knows the numbers of their names. */
-LT_DEFINE_DROP_REASONS
+LT_DEFINE_DROP_REASONS;
 
 TRACE_EVENT(network_latency,
 

@@ -40,7 +40,8 @@ TRACE_EVENT(offcpu_sched_switch,
 
 	TP_fast_assign(LT_FIELDS_OFFCPU_SCHED_SWITCH(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, stack=" LT_STACK_FMT,
+	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, stack="
+		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->cpu,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
 		  LT_SHOW(OFFCPU_STATE, __entry->state),
@@ -69,7 +70,8 @@ TRACE_EVENT(offcpu_sched_wakeup,
 
 	TP_fast_assign(LT_FIELDS_OFFCPU_SCHED_WAKEUP(LT_ASSIGN)),
 
-	TP_printk("waker_comm=%s (%d), wakee_comm=%s (%d), wakee_offcpu_delay=%llu, flag=%s, start=%llu, waker_stack=" LT_STACK_FMT,
+	TP_printk("waker_comm=%s (%d), wakee_comm=%s (%d), wakee_offcpu_delay=%llu, flag=%s, start=%llu, waker_stack="
+		  LT_STACK_FMT,
 		  __entry->waker_comm, __entry->waker_pid, __entry->wakee_comm,
 		  __entry->wakee_pid, __entry->delay,
 		  LT_SHOW(FLAG, __entry->flag), __entry->start,

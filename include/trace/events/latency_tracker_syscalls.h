@@ -80,7 +80,8 @@ TRACE_EVENT(syscall_latency_stack,
 
 	TP_fast_assign(LT_FIELDS_SYSCALL_LATENCY_STACK(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, compat=%u, delay=%llu, flag=%s, start=%llu, stack=" LT_STACK_FMT,
+	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, compat=%u, delay=%llu, flag=%s, start=%llu, stack="
+		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->nr,
 		  __entry->compat, __entry->delay,
 		  LT_SHOW(FLAG, __entry->flag), __entry->start,

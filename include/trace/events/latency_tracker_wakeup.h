@@ -94,7 +94,8 @@ TRACE_EVENT(wakeup_latency,
 
 	TP_fast_assign(LT_FIELDS_WAKEUP_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, waker_comm=%s, waker_pid=%d, prev_comm=%s, prev_pid=%d, prev_tgid=%d, prev_prio=%d, holder_comm=%s, holder_pid=%d, holder_prio=%d, holder_ran=%llu, prev_stack=" LT_STACK_FMT,
+	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, waker_comm=%s, waker_pid=%d, prev_comm=%s, prev_pid=%d, prev_tgid=%d, prev_prio=%d, holder_comm=%s, holder_pid=%d, holder_prio=%d, holder_ran=%llu, prev_stack="
+		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->prio,
 		  __entry->cpu, __entry->delay, LT_SHOW(FLAG, __entry->flag),
 		  __entry->start, __entry->waker_comm, __entry->waker_pid,

@@ -32,35 +32,9 @@ struct lfht_pos {
 	struct lfht_node *next;
 };
 
-static __always_inline void lfht_assert_reader(void)
-{
-	RCU_LOCKDEP_WARN(!rcu_read_lock_sched_held(),
-			 "rculfhash used outside of an RCU sched section");
-}
-
 static __always_inline bool lfht_is_bucket(const struct lfht_node *node)
 {
 	return !(node->order_key & 1);
-}
-
-/*
- * Change the link of @node from @old_next to @new_next.  Fully ordered: as a
- * release it pairs with lfht_load_next() of whoever follows the new link.
- */
-static __always_inline bool lfht_set_next(struct lfht_node *node,
-					  struct lfht_node *old_next,
-					  struct lfht_node *new_next)
-{
-	return cmpxchg(&node->next, old_next, new_next) == old_next;
-}
-
-/* Take the removed node @node, whose link is @next, out of the chain. */
-static __always_inline bool lfht_unlink(struct lfht_node *prev,
-					struct lfht_node *node,
-					struct lfht_node *next)
-{
-	/* Fails if prev was removed or has another successor by now. */
-	return lfht_set_next(prev, node, lfht_clear_flag(next));
 }
 
 /*

@@ -16,7 +16,7 @@
  *
  * Who may run against whom, without any lock of the caller:
  *
- *		   | read | add* / replace / del | resize | destroy
+ *		   | read | add* / ... / take    | resize | destroy
  *  read	   |  -   |  -                   |  -     |  X
  *  add* / ...	   |  -   |  -                   |  -     |  X
  *  resize	   |  -   |  -                   |  L     |  X
@@ -26,9 +26,9 @@
  *  happens).  "X": excluded by the caller; before lfht_destroy() a grace period
  *  must have passed after the last reader that could find the table.
  *  read: lookup, next_duplicate, first, next, seek, walk, is_node_deleted, size.
- *  add*: add, add_unique, add_replace.
+ *  add* / ... / take: add, add_unique, add_replace, replace, del, take.
  *
- * Contexts: read, add*, replace and del run in any context, NMI included
+ * Contexts: read, add*, replace, del and take run in any context, NMI included
  * (where cmpxchg() is NMI-safe, as on every architecture with
  * ARCH_HAVE_NMI_SAFE_CMPXCHG), inside an RCU read-side section of the sched
  * kind (preemption off) that the caller holds over the call and over every use
@@ -38,18 +38,18 @@
  *
  * Progress: readers never restart and never write (wait-free: a reader's steps
  * are bounded by the nodes on its way, those added meanwhile included).  add*,
- * replace and del are lock-free: one of them restarts from its bucket only
- * because another one succeeded.  Nobody ever waits for an interrupted peer.
+ * replace, del and take are lock-free: one of them restarts from its bucket
+ * only because another one succeeded.  Nobody waits for an interrupted peer.
  *
  * Ordering:
- *  - A successful add*, replace or del is a full memory barrier: cmpxchg().
+ *  - A successful add*, replace, del or take is a full memory barrier: cmpxchg().
  *    What was written to a node before it was added is seen by everybody who
  *    finds the node: the cmpxchg() that links it pairs with the address
  *    dependency of lfht_load_next().
  *  - Add, then find: a lookup that starts after the add returned finds the
- *    node until a del or replace of it started.
- *  - Del, then not find: a lookup that starts after the del returned does not
- *    find the node.
+ *    node until a del, take or replace of it started.
+ *  - Del or take, then not find: a lookup that starts after it returned does
+ *    not find the node.
  *  - Replace is atomic: at each instant a lookup finds either the old or the
  *    new node, never none; and an iteration over duplicates that found the old
  *    one goes on behind the new one, so it never sees both.
@@ -59,9 +59,9 @@
  *    themselves: see lfht_find_end() in rculfhash.c.  lfht_add() of the same
  *    key makes duplicates, by design.
  *
- * Grace periods: a node that del, replace or add_replace took out is no longer
- * reachable from the table, but readers that started earlier may still stand
- * on it.  Its memory, the links in struct lfht_node included, must not be
+ * Grace periods: a node that del, take, replace or add_replace took out is no
+ * longer reachable from the table, but readers that started earlier may still
+ * stand on it.  Its memory, the links in struct lfht_node included, must not be
  * reused (nor added again) before a grace period (synchronize_rcu(),
  * call_rcu()) has passed since that call returned.  Walking over removed nodes
  * is safe: a removed node's link is frozen, and a node leaves the chain only
@@ -151,6 +151,12 @@ bool lfht_seek(struct lfht *ht, unsigned long order_key,
 bool lfht_walk(struct lfht *ht, unsigned long *cursor, unsigned int budget,
 	       lfht_walk_fn fn, void *arg);
 
+static __always_inline void lfht_assert_reader(void)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_sched_held(),
+			 "rculfhash used outside of an RCU sched section");
+}
+
 /* The order key of data nodes with this hash. */
 static __always_inline unsigned long lfht_order_key(unsigned long hash)
 {
@@ -176,6 +182,26 @@ static __always_inline struct lfht_node *
 lfht_load_next(const struct lfht_node *node)
 {
 	return rcu_dereference_raw(node->next);
+}
+
+/*
+ * Change the link of @node from @old_next to @new_next.  Fully ordered: as a
+ * release it pairs with lfht_load_next() of whoever follows the new link.
+ */
+static __always_inline bool lfht_set_next(struct lfht_node *node,
+					  struct lfht_node *old_next,
+					  struct lfht_node *new_next)
+{
+	return cmpxchg(&node->next, old_next, new_next) == old_next;
+}
+
+/* Take the removed node @node, whose link is @next, out of the chain. */
+static __always_inline bool lfht_unlink(struct lfht_node *prev,
+					struct lfht_node *node,
+					struct lfht_node *next)
+{
+	/* Fails if prev was removed or has another successor by now. */
+	return lfht_set_next(prev, node, lfht_clear_flag(next));
 }
 
 static __always_inline struct lfht_node *
@@ -270,6 +296,7 @@ static __always_inline struct lfht_node *lfht_take(struct lfht *ht,
 	unsigned long order_key = lfht_order_key(hash), link;
 	struct lfht_node *prev, *node, *next;
 
+	lfht_assert_reader();
 restart:
 	prev = lfht_bucket(ht, hash);
 	node = lfht_load_next(prev);
@@ -278,12 +305,10 @@ restart:
 		if (node->order_key == order_key && !lfht_is_removed(next) &&
 		    match(node, key)) {
 			link = (unsigned long)next | LFHT_REMOVED;
-			/* Fully ordered, as in lfht_del(). */
-			if (cmpxchg(&node->next, next,
-				    (struct lfht_node *)link) != next)
+			if (!lfht_set_next(node, next,
+					   (struct lfht_node *)link))
 				goto restart;
-			/* Fails if prev was removed or has another successor. */
-			if (cmpxchg(&prev->next, node, next) != node)
+			if (!lfht_unlink(prev, node, next))
 				lfht_purge(ht, node);
 			return node;
 		}

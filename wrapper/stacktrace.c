@@ -25,7 +25,7 @@
 /*
  * From 5.18 (54ecbe6f1ed5, "rethook: Add a generic return hook") on, to look for
  * the return address of a function with a kretprobe warns when another task can
- * run, as it can at its sched_switch. 6.10 ended that (1d661ed54d86, "rethook:
+ * run, as it can at its sched_switch. 6.10 ended that (5120d167e21c, "rethook:
  * Remove warning messages printed for finding return address of a frame.").
  */
 static bool is_hooked(const struct task_struct *task)

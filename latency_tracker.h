@@ -131,7 +131,8 @@ struct latency_tracker_verdict {
  * @verdict: the facts; on the stack of the caller
  *
  * Context: that of the end, with preemption off, for ENDED; the thread of the
- * tracker (may not sleep) for PENDING and COLLECTED.
+ * tracker, with preemption on, for PENDING and COLLECTED: it may sleep for some
+ * milliseconds, during which it reports and frees nothing else.
  */
 typedef void (*latency_tracker_cb)(const struct latency_tracker_verdict *verdict);
 

@@ -202,8 +202,8 @@ static void callback(const struct latency_tracker_verdict *verdict)
 		report->bytes = blk_rq_bytes(end->rq);
 	}
 	lt_fill_rwbs(rwbs, report->opf);
-	trace_block_latency(verdict, report, rwbs, key->stage,
-			    end ? end->error : 0);
+	trk_trace(block_latency, verdict, report, rwbs, key->stage,
+		  end ? end->error : 0);
 }
 
 static int __init block_init(void)

@@ -467,7 +467,7 @@ static void report_irq(const struct latency_tracker_verdict *verdict)
 		ret = *(int *)verdict->out_data;
 		lt_stack_of_interrupted(&stack);
 	}
-	trace_irq_latency(verdict, verdict->priv, key->cpu, ret, &stack);
+	trk_trace(irq_latency, verdict, verdict->priv, key->cpu, ret, &stack);
 }
 
 static void report_softirq_end(const struct latency_tracker_verdict *verdict)
@@ -477,7 +477,8 @@ static void report_softirq_end(const struct latency_tracker_verdict *verdict)
 
 	describe(&place);
 	lt_stack_of_current(&place.stack, trk_is_own, 0);
-	trace_softirq_latency(verdict, key->vec, key->stage, key->cpu, &place);
+	trk_trace(softirq_latency, verdict, key->vec, key->stage, key->cpu,
+		  &place);
 }
 
 static void report_softirq_pending(const struct latency_tracker_verdict *verdict)
@@ -493,7 +494,8 @@ static void report_softirq_pending(const struct latency_tracker_verdict *verdict
 	/* If it has gone on meanwhile, this is not what keeps it. */
 	if (look_at(key->cpu) && trk_is_pending(verdict))
 		place = &look.place;
-	trace_softirq_latency(verdict, key->vec, key->stage, key->cpu, place);
+	trk_trace(softirq_latency, verdict, key->vec, key->stage, key->cpu,
+		  place);
 }
 
 static void callback(const struct latency_tracker_verdict *verdict)

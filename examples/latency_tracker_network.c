@@ -564,8 +564,8 @@ static void callback(const struct latency_tracker_verdict *verdict)
 {
 	static const struct lt_network_out nowhere;
 
-	trace_network_latency(verdict, verdict->priv,
-			      verdict->out_data ?: &nowhere);
+	trk_trace(network_latency, verdict, verdict->priv,
+		  verdict->out_data ?: &nowhere);
 }
 
 static int __init network_init(void)

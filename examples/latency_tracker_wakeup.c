@@ -258,7 +258,7 @@ static void report_end(const struct latency_tracker_verdict *verdict,
 	find_holder(&holder, lt_sched_queued(end->next));
 	/* At sched_switch the previous task is still the current one. */
 	lt_stack_of_current(&prev.stack, trk_is_own, 1);
-	trace_wakeup_latency(verdict, &report, &prev, &holder);
+	trk_trace(wakeup_latency, verdict, &report, &prev, &holder);
 }
 
 struct look {
@@ -335,8 +335,8 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	rcu_read_lock();
 	report.task = trk_find_task(verdict, wakeup->pid);
 	if (report.task)
-		trace_wakeup_latency(verdict, &report, &look.prev,
-				     &look.holder);
+		trk_trace(wakeup_latency, verdict, &report, &look.prev,
+			  &look.holder);
 	rcu_read_unlock();
 }
 

@@ -31,6 +31,7 @@
 #include <linux/overflow.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -332,6 +333,17 @@ static int trk_register(struct latency_tracker *tracker)
 /* Reports. */
 
 static latency_tracker_cb trk_report;
+
+/*
+ * With preemption disabled, as LTTng wants it where a tracepoint is called; the
+ * tracker's thread calls back with preemption enabled.
+ */
+#define trk_trace(event, ...)						\
+	do {								\
+		preempt_disable_notrace();				\
+		trace_##event(__VA_ARGS__);				\
+		preempt_enable_notrace();				\
+	} while (0)
 
 #ifdef TRK_FALSE_ALARM
 static bool TRK_FALSE_ALARM(const struct latency_tracker_verdict *verdict);

@@ -15,6 +15,7 @@
 #include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 
 #include "latency_tracker.h"
@@ -50,7 +51,10 @@ static struct kretprobe probe;
  */
 static void slow(const struct latency_tracker_verdict *verdict)
 {
+	/* A timeout comes from the tracker's thread; LTTng wants it like this. */
+	preempt_disable_notrace();
 	trace_function_latency(verdict, verdict->priv, probe.kp.addr);
+	preempt_enable_notrace();
 }
 
 /*

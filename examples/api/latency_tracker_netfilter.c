@@ -22,6 +22,7 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
+#include <linux/preempt.h>
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
 
@@ -48,8 +49,12 @@ static struct latency_tracker *tracker;
 static void slow(const struct latency_tracker_verdict *verdict)
 {
 	/* Most of them were dropped, as the rules want it. */
-	if (verdict->flag != LATENCY_TRACKER_COLLECTED)
-		trace_netfilter_latency(verdict, verdict->priv);
+	if (verdict->flag == LATENCY_TRACKER_COLLECTED)
+		return;
+	/* A timeout comes from the tracker's thread; LTTng wants it like this. */
+	preempt_disable_notrace();
+	trace_netfilter_latency(verdict, verdict->priv);
+	preempt_enable_notrace();
 }
 
 /* The key is the packet's address, which UNIQUE makes safe to be used again. */

@@ -239,6 +239,20 @@ trace_now()
 	cat "$tracing/trace"
 }
 
+# preempt_off LINES: 1 if preemption was disabled where these lines of a trace come from, as
+# LTTng wants it. What the kernel does not count is not known.
+preempt_off()
+{
+	local line where
+
+	[[ $(uname -v) == *PREEMPT* ]] || { echo 1; return; }
+	while read -r line; do
+		where=${line#*] }
+		[[ $where =~ ^...[1-9a-f] ]] || { echo 0; return; }
+	done <<<"$1"
+	echo 1
+}
+
 # observe KIND THRESHOLD_MS MARGIN_MS: compares $T/trace with the kernel's own events, see
 # observe.py. Leaves the figures in $seen; returns whether the observer agrees.
 observe()

@@ -187,20 +187,6 @@ static const struct kernel_param_ops missed_ops = {
 module_param_cb(missed, &missed_ops, NULL, 0444);
 MODULE_PARM_DESC(missed, "How often the end of a packet was not seen");
 
-static atomic_t doubtful;
-
-static int doubtful_get(char *buffer, const struct kernel_param *kp)
-{
-	return sysfs_emit(buffer, "%u\n", (u32)atomic_read(&doubtful));
-}
-
-static const struct kernel_param_ops doubtful_ops = {
-	.get = doubtful_get,
-};
-
-module_param_cb(doubtful, &doubtful_ops, NULL, 0444);
-MODULE_PARM_DESC(doubtful, "Late packets that were not reported, since they may have been others");
-
 /* Begin. */
 
 /*
@@ -541,7 +527,7 @@ static int hook_all(void)
 
 /*
  * May it be that the packet ended unseen, and that this is another one? What
- * is known to be neither TCP nor a fragment does not. Counts.
+ * is known to be neither TCP nor a fragment does not.
  */
 static bool is_doubtful(const struct latency_tracker_verdict *verdict)
 {
@@ -553,11 +539,8 @@ static bool is_doubtful(const struct latency_tracker_verdict *verdict)
 		return false;
 	if (out && !out->skb->cloned)
 		return false;
-	if (report->missed == missed() &&
-	    (!out || out->skb->head == report->head))
-		return false;
-	atomic_inc(&doubtful);
-	return true;
+	return report->missed != missed() ||
+	       (out && out->skb->head != report->head);
 }
 
 static void callback(const struct latency_tracker_verdict *verdict)

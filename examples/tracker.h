@@ -9,7 +9,8 @@
  *	TRK_GROW_LIMIT		default limit of its growth
  *	TRK_TASK_FILTER		if it has the parameters pid and tgid
  *	TRK_FALSE_ALARM		if it has one, its function that knows which
- *				verdicts are no latencies, and returns true then
+ *				verdicts are no latencies, and returns true
+ *				then; counted in the parameter doubtful
  *
  * Life: trk_start() creates the tracker, then registers the probes; trk_stop()
  * unregisters them, waits until none runs any more, then destroys the tracker.
@@ -22,6 +23,7 @@
 #ifndef _LT_EXAMPLES_TRACKER_H
 #define _LT_EXAMPLES_TRACKER_H
 
+#include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
@@ -347,14 +349,31 @@ static latency_tracker_cb trk_report;
 
 #ifdef TRK_FALSE_ALARM
 static bool TRK_FALSE_ALARM(const struct latency_tracker_verdict *verdict);
+
+static atomic_t trk_doubtful = ATOMIC_INIT(0);
+
+static int trk_doubtful_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%u\n", (u32)atomic_read(&trk_doubtful));
+}
+
+static const struct kernel_param_ops trk_doubtful_ops = {
+	.get = trk_doubtful_get,
+};
+
+module_param_cb(doubtful, &trk_doubtful_ops, NULL, 0444);
+MODULE_PARM_DESC(doubtful,
+		 "What was late, but not reported, since it may be no latency");
 #endif
 
 /* Whoever looks at the trace after the action finds the report in it. */
 static void trk_callback(const struct latency_tracker_verdict *verdict)
 {
 #ifdef TRK_FALSE_ALARM
-	if (unlikely(TRK_FALSE_ALARM(verdict)))
+	if (unlikely(TRK_FALSE_ALARM(verdict))) {
+		atomic_inc(&trk_doubtful);
 		return;
+	}
 #endif
 	trk_report(verdict);
 	trk_act(verdict);

@@ -59,7 +59,12 @@ static struct lt_pool_item *depot_pop(struct lt_pool_depot *depot)
 		/* Pairs with the cmpxchg() of depot_push(). */
 		old = cmpxchg(&depot->head, head, READ_ONCE(head->next_batch));
 		if (old == head) {
-			atomic_sub(head->count, &depot->free);
+			/*
+			 * Full barrier: what is left is seen by who wants to
+			 * be told, or that is seen by low(). Pairs with the
+			 * smp_mb() of supply() in worker.c.
+			 */
+			atomic_sub_return(head->count, &depot->free);
 			break;
 		}
 		/* As above: a failed cmpxchg() orders nothing. */

@@ -124,10 +124,17 @@ static u64 supply(struct latency_tracker *tracker, u64 now_ns)
 	/* What comes back after a grace period came too late for somebody. */
 	if (dry)
 		grow(tracker);
-	if (lt_pool_is_low(&tracker->pool))
-		return now_ns + LT_LOW_NS;
 	WRITE_ONCE(tracker->low_armed, true);
-	return tracker->drain_ns;
+	/*
+	 * Either this look sees that the pool is low, or who made it low sees
+	 * that the worker wants to be told. Pairs with atomic_sub_return() in
+	 * depot_pop().
+	 */
+	smp_mb();
+	if (!lt_pool_is_low(&tracker->pool))
+		return tracker->drain_ns;
+	WRITE_ONCE(tracker->low_armed, false);
+	return now_ns + LT_LOW_NS;
 }
 
 /* One round; returns when the next one is due by itself. */

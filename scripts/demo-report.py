@@ -26,6 +26,18 @@ TRACKERS = {
     "offcpu": "from the switch away from a task until it runs again",
     "syscalls": "from the entry of a system call to its exit",
     "block": "block requests, in the queue and in the device",
+    "irq": "run time of interrupt handlers, and soft interrupts from their raise to their run",
+    "network": "packets, from the driver to their socket",
+}
+
+# Where the ends of a tracker's operations are reported.
+EVENTS = {
+    "wakeup": ["wakeup_latency"],
+    "offcpu": ["offcpu_sched_switch"],
+    "syscalls": ["syscall_latency"],
+    "block": ["block_latency"],
+    "irq": ["irq_latency", "softirq_latency"],
+    "network": ["network_latency"],
 }
 
 # Calls that wait for something to do: being late is what they are for.
@@ -47,9 +59,12 @@ FIELDS = {
     "syscall_latency": "comm pid nr compat ret delay flag start",
     "syscall_latency_stack": "comm pid nr delay flag start stack",
     "block_latency": "dev sector nr_bytes rwbs stage error comm pid delay flag start",
+    "irq_latency": "irq name handler cpu ret comm pid delay flag start stack",
+    "softirq_latency": "vec name stage cpu comm pid delay flag start stack",
+    "network_latency": "dev l4 len end reason comm pid delay flag start",
 }
 NUMBERS = {"pid", "cpu", "delay", "start", "waker_pid", "prev_pid", "wakee_offcpu_delay",
-           "holder_pid", "holder_ran", "nr", "compat", "ret", "sector", "nr_bytes", "error"}
+           "holder_pid", "holder_ran", "nr", "compat", "sector", "nr_bytes", "error", "l4", "len"}
 STACKS = {"stack", "waker_stack", "prev_stack"}
 
 # Functions in which a call or a task waits for somebody else's data.
@@ -70,7 +85,7 @@ HOW = re.compile(r"\w*schedule\w*|bit_wait\w*|__wait_on_bit\w*|out_of_line_wait_
 
 
 def field_pattern(name):
-    value = r"-?\d+" if name in NUMBERS else r"\S+ <- .*|\S+" if name in STACKS else ".*?"
+    value = r"-?\d+" if name in NUMBERS else r"\S+(?: \[\S+\])?(?: <- .*)?" if name in STACKS else ".*?"
     return f"{name}=(?P<{name}>{value})"
 
 
@@ -165,8 +180,11 @@ class Run:
 
     def late(self, name):
         """The events of an operation that ended, the worst first."""
-        return sorted((event for event in self.events[name] if event["flag"] == "ended"),
-                      key=lambda event: -event["delay"])
+        return self.worst_first(event for event in self.events[name] if event["flag"] == "ended")
+
+    @staticmethod
+    def worst_first(events):
+        return sorted(events, key=lambda event: -event["delay"])
 
     def call(self, event):
         if event["compat"]:
@@ -297,14 +315,12 @@ class Report:
             self.print(f"  {line}")
         table = self.table("tracker", ">threshold", ">tracked", ">in time", ">late", ">pending",
                            ">cleared", ">skipped", "delays of the late")
-        events = {"wakeup": "wakeup_latency", "offcpu": "offcpu_sched_switch",
-                  "syscalls": "syscall_latency", "block": "block_latency"}
         for tracker in TRACKERS:
             c = run.counters[tracker]
             if not c:
                 self.problems.append(f"the tracker {tracker} has left no counters")
                 continue
-            late = run.late(events[tracker])
+            late = [event for name in EVENTS[tracker] for event in run.late(name)]
             pending = min(run.pending.get(tracker, 0), c["cleared"])
             cleared = c["cleared"] + c["collected"] - pending
             table.add_row(tracker, human(c["threshold_ns"]), f"{c['started']:,}",
@@ -451,6 +467,42 @@ class Report:
         self.explain("stage queue: waited for the scheduler; stage device: the disk had it. Sectors "
                      "are of 512 bytes.\nWho: the task that handed it on, for a write often not the "
                      "one that wrote.")
+
+    def irq(self):
+        self.section("irq")
+        runs = self.run.late("irq_latency")
+        soft = self.run.late("softirq_latency")
+
+        def what(event):
+            if "handler" in event:
+                return f"{event['name']}, line {event['irq']}", "run of the handler"
+            return event["name"], "from raise to run" if event["stage"] == "raise" else "run"
+
+        worst = self.groups(self.run.worst_first(runs + soft), what, lambda e: False,
+                            ("interrupt", "what took long"))
+        for event in worst:
+            self.print()
+            self.stack(escape(f"{what(event)[0]} on CPU {event['cpu']}, {what(event)[1]}: "
+                              f"{human(event['delay'])}, in the name of {event['comm']} "
+                              f"({event['pid']})"), event["stack"])
+        self.explain("the threshold holds for both, what runs and what waits to run. The stack is "
+                     "of the code that\nan interrupt has interrupted, or in which it runs at last: "
+                     "for a soft interrupt often ksoftirqd's.")
+
+    def network(self):
+        self.section("network")
+        late = self.run.late("network_latency")
+        protocols = {"1": "ICMP", "6": "TCP", "17": "UDP"}
+
+        def whom(event):
+            return (event["dev"], protocols.get(str(event["l4"]), f"protocol {event['l4']}"),
+                    f"dropped: {event['reason']}" if event["end"] == "dropped" else event["end"],
+                    event["comm"])
+
+        self.groups(late, whom, lambda e: False, ("device", "protocol", "ended in", "read by"))
+        self.explain("a packet waited in the receive path or in the queue of its socket until "
+                     "somebody read it:\nmost often that task had no CPU, or was busy with "
+                     "something else.")
 
     def flush(self):
         """In a pipe, no line ends in blanks."""

@@ -139,8 +139,8 @@ static void ask_for_scan(struct latency_tracker *tracker, u32 flags,
 	u64 collect_ns = READ_ONCE(tracker->collect_ns);
 	u64 next_scan = READ_ONCE(tracker->next_scan);
 
-	if ((timeout_ns && start_ns + timeout_ns < next_scan) ||
-	    (collect_ns && start_ns + collect_ns < next_scan))
+	if ((timeout_ns && lt_add_ns(start_ns, timeout_ns) < next_scan) ||
+	    (collect_ns && lt_add_ns(start_ns, collect_ns) < next_scan))
 		lt_worker_rescan(tracker);
 }
 

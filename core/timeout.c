@@ -10,7 +10,6 @@
  * walk asks for one, see ask_for_scan() in latency_tracker.c.
  */
 #include <linux/minmax.h>
-#include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
@@ -55,13 +54,6 @@ struct lt_walk {
 	struct lt_due due[LT_DUE_MAX];
 };
 
-static u64 add_ns(u64 a, u64 b)
-{
-	u64 sum;
-
-	return check_add_overflow(a, b, &sum) ? U64_MAX : sum;
-}
-
 /* Visit all live events, a few per RCU section. */
 static void walk(struct lt_walk *w, lfht_walk_fn visit,
 		 void (*after)(struct lt_walk *w))
@@ -100,7 +92,7 @@ static void check_event(struct lfht_node *node, void *arg)
 		return;
 	}
 	if (w->collect_ns) {
-		due = add_ns(event->start_ns, w->collect_ns);
+		due = lt_add_ns(event->start_ns, w->collect_ns);
 		if (due <= w->now_ns) {
 			if (!lfht_del(w->tracker->ht, node))
 				remember(w, event, LATENCY_TRACKER_COLLECTED);
@@ -111,7 +103,7 @@ static void check_event(struct lfht_node *node, void *arg)
 	if (!timeout_ns ||
 	    atomic_read(&event->refs) & LT_EVENT_TIMED_OUT)
 		return;
-	due = add_ns(event->start_ns, timeout_ns);
+	due = lt_add_ns(event->start_ns, timeout_ns);
 	if (due > w->now_ns)
 		w->next_ns = min(w->next_ns, due);
 	else if (lt_event_ref(event, true))
@@ -154,9 +146,9 @@ u64 lt_scan(struct latency_tracker *tracker)
 	};
 
 	if (w.timeout_ns)
-		w.next_ns = add_ns(now_ns, w.timeout_ns);
+		w.next_ns = lt_add_ns(now_ns, w.timeout_ns);
 	if (w.collect_ns)
-		w.next_ns = min(w.next_ns, add_ns(now_ns, w.collect_ns));
+		w.next_ns = min(w.next_ns, lt_add_ns(now_ns, w.collect_ns));
 	WRITE_ONCE(tracker->rescan, false);
 	WRITE_ONCE(tracker->next_scan, w.next_ns);
 	/*

@@ -9,6 +9,7 @@
 #include <linux/irq_work.h>
 #include <linux/kobject.h>
 #include <linux/mutex.h>
+#include <linux/overflow.h>
 #include <linux/sched.h>
 
 #include "core/counters.h"
@@ -81,6 +82,14 @@ struct latency_tracker {
 	struct completion released;
 	char name[LATENCY_TRACKER_NAME_MAX];
 };
+
+/* A moment that is too far away to be told is one that never comes. */
+static inline u64 lt_add_ns(u64 a, u64 b)
+{
+	u64 sum;
+
+	return check_add_overflow(a, b, &sum) ? U64_MAX : sum;
+}
 
 /* core/crossings.c */
 void lt_crossings_init(struct latency_tracker *tracker);

@@ -167,6 +167,13 @@ static struct llist_node *chunk_alloc(struct lt_pool *pool, int nid,
 	if (check_mul_overflow((size_t)count, pool->item_size, &size) ||
 	    check_add_overflow(size, sizeof(*chunk), &size))
 		return NULL;
+	/*
+	 * Before vmalloc() gives up, it calls the OOM killer; nobody's work is to
+	 * be killed for a tracker. Half is left to others, and to errors of the
+	 * estimate.
+	 */
+	if (size >> PAGE_SHIFT > si_mem_available() / 2)
+		return NULL;
 	chunk = kvzalloc_node(size, GFP_KERNEL | __GFP_NOWARN, nid);
 	if (!chunk)
 		return NULL;

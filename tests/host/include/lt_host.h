@@ -15,6 +15,7 @@
 #define LT_HOST_H
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -223,6 +224,9 @@ void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head));
 void rcu_barrier(void);
 
 /* ---- slab.h, mm.h ---- */
+
+#define PAGE_SHIFT		12
+static inline long si_mem_available(void) { return LONG_MAX; }
 
 #define GFP_KERNEL		0u
 #define __GFP_NOWARN		0u

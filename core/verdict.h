@@ -67,9 +67,11 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 				     u64 now_ns, u32 out_id, void *out_data)
 {
 	u64 delay_ns = lt_delay_of(tracker, event->start_ns, now_ns);
+	u64 threshold_ns = lt_threshold_of(tracker, event);
 
 	lt_count(tracker->counters, LT_FINISHED);
-	if (unlikely(delay_ns >= lt_threshold_of(tracker, event))) {
+	if (unlikely(delay_ns >= threshold_ns) &&
+	    threshold_ns != LATENCY_TRACKER_NEVER) {
 		lt_finish_late(tracker, event, now_ns, delay_ns, out_id,
 			       out_data);
 		return 1;

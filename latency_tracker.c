@@ -53,7 +53,7 @@ static __always_inline bool match(const struct lfht_node *node,
 static __always_inline bool
 key_is_valid(const struct latency_tracker *tracker, const struct lt_key *key)
 {
-	return tracker && key->bytes && key->len &&
+	return !IS_ERR_OR_NULL(tracker) && key->bytes && key->len &&
 	       key->len <= tracker->key_size;
 }
 
@@ -323,8 +323,9 @@ EXPORT_SYMBOL_GPL(latency_tracker_event_out);
 /**
  * latency_tracker_event_end() - one certain event ends
  * @tracker: the tracker
- * @event: the caller holds a reference, or is in the visitor of
- *	latency_tracker_for_each_event(); the reference is not consumed
+ * @event: of @tracker, which can't be checked; the caller holds a reference, or
+ *	is in the visitor of latency_tracker_for_each_event(); the reference is
+ *	not consumed
  * @out_id: as for latency_tracker_event_out()
  * @out_data: likewise
  * @end_ns: likewise
@@ -340,7 +341,7 @@ int latency_tracker_event_end(struct latency_tracker *tracker,
 {
 	int ret = -ENOENT;
 
-	if (unlikely(!tracker || !event))
+	if (IS_ERR_OR_NULL(tracker) || unlikely(!event))
 		return -EINVAL;
 	if (!enter(tracker))
 		return -EAGAIN;
@@ -418,11 +419,11 @@ EXPORT_SYMBOL_GPL(latency_tracker_get_event);
  * @event: from a callback or a visitor, or held by the caller
  *
  * Context: Any.
- * Return: true; false if the last reference is gone already.
+ * Return: true; false for NULL, or if the last reference is gone already.
  */
 bool latency_tracker_hold_event(struct latency_tracker_event *event)
 {
-	return lt_event_ref(event, false);
+	return event && lt_event_ref(event, false);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_hold_event);
 
@@ -432,9 +433,14 @@ EXPORT_SYMBOL_GPL(latency_tracker_hold_event);
  * @event: from latency_tracker_get_event() or latency_tracker_hold_event();
  *	NULL is ignored
  *
+ * One put too many is found out while the event is pending and nobody else holds
+ * it, and until the event is used again for another begin. What can't be checked
+ * is the caller's: that @event is an event at all, and one of @tracker, and that
+ * the reference is his own and not somebody else's.
+ *
  * Context: Any.
- * Return: 0; -EINVAL, with nothing changed, if the caller can't have held one:
- * the table's is the only one left.
+ * Return: 0; -EINVAL, with nothing changed, for no tracker, or if the caller
+ * can't have held one: the table's is the only one left, or none is.
  */
 int latency_tracker_put_event(struct latency_tracker *tracker,
 			      struct latency_tracker_event *event)
@@ -443,6 +449,8 @@ int latency_tracker_put_event(struct latency_tracker *tracker,
 
 	if (!event)
 		return 0;
+	if (IS_ERR_OR_NULL(tracker))
+		return -EINVAL;
 	rcu_read_lock_sched_notrace();
 	refs = lt_event_unref(event);
 	if (!refs)
@@ -493,11 +501,11 @@ EXPORT_SYMBOL_GPL(latency_tracker_for_each_event);
  * @event: held, visited, or of a running callback
  *
  * Context: Any.
- * Return: ns of latency_tracker_clock().
+ * Return: ns of latency_tracker_clock(); 0 for NULL.
  */
 u64 latency_tracker_event_start(const struct latency_tracker_event *event)
 {
-	return event->start_ns;
+	return event ? event->start_ns : 0;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_event_start);
 
@@ -506,12 +514,12 @@ EXPORT_SYMBOL_GPL(latency_tracker_event_start);
  * @event: held, visited, or of a running callback
  *
  * Context: Any.
- * Return: as many bytes as the begin gave.
+ * Return: as many bytes as the begin gave; NULL for NULL.
  */
 const void *
 latency_tracker_event_key(const struct latency_tracker_event *event)
 {
-	return event->data;
+	return event ? event->data : NULL;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_event_key);
 
@@ -522,11 +530,11 @@ EXPORT_SYMBOL_GPL(latency_tracker_event_key);
  * The caller orders its accesses to what changes after the begin.
  *
  * Context: Any.
- * Return: priv_size bytes, aligned to 8.
+ * Return: priv_size bytes, aligned to 8; NULL for NULL.
  */
 void *latency_tracker_event_priv(struct latency_tracker_event *event)
 {
-	return lt_event_priv(event);
+	return event ? lt_event_priv(event) : NULL;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_event_priv);
 

@@ -138,8 +138,8 @@ typedef void (*latency_tracker_cb)(const struct latency_tracker_verdict *verdict
 
 /**
  * struct latency_tracker_config - what latency_tracker_create() builds
- * @name: directory under /sys/kernel/latency_tracker; not empty, no '/', at
- *	most LATENCY_TRACKER_NAME_MAX - 1 characters
+ * @name: directory under /sys/kernel/latency_tracker; not empty, no '/', no
+ *	'.' at the begin, at most LATENCY_TRACKER_NAME_MAX - 1 characters
  * @callback: default callback of the events
  * @data: for the caller, see latency_tracker_data()
  * @threshold_ns: default threshold in ns; 0 makes every event late

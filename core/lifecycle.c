@@ -177,12 +177,12 @@ EXPORT_SYMBOL_GPL(latency_tracker_destroy);
  * Holds at once, also for events that are pending.
  *
  * Context: Any.
- * Return: 0; -EINVAL for NULL.
+ * Return: 0; -EINVAL for NULL and ERR_PTR().
  */
 int latency_tracker_set_threshold(struct latency_tracker *tracker,
 				  u64 threshold_ns)
 {
-	if (!tracker)
+	if (IS_ERR_OR_NULL(tracker))
 		return -EINVAL;
 	WRITE_ONCE(tracker->threshold_ns, threshold_ns);
 	return 0;
@@ -194,10 +194,12 @@ EXPORT_SYMBOL_GPL(latency_tracker_set_threshold);
  * @tracker: the tracker
  *
  * Context: Any.
- * Return: ns.
+ * Return: ns; LATENCY_TRACKER_NEVER without a tracker.
  */
 u64 latency_tracker_get_threshold(const struct latency_tracker *tracker)
 {
+	if (IS_ERR_OR_NULL(tracker))
+		return LATENCY_TRACKER_NEVER;
 	return READ_ONCE(tracker->threshold_ns);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_get_threshold);
@@ -207,10 +209,12 @@ EXPORT_SYMBOL_GPL(latency_tracker_get_threshold);
  * @tracker: the tracker
  *
  * Context: Any.
- * Return: ns; 0 is none.
+ * Return: ns; 0 is none, also without a tracker.
  */
 u64 latency_tracker_get_timeout(const struct latency_tracker *tracker)
 {
+	if (IS_ERR_OR_NULL(tracker))
+		return 0;
 	return READ_ONCE(tracker->timeout_ns);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_get_timeout);
@@ -224,12 +228,12 @@ EXPORT_SYMBOL_GPL(latency_tracker_get_timeout);
  * reported yet are reported now.
  *
  * Context: Task.
- * Return: 0; -EINVAL for NULL.
+ * Return: 0; -EINVAL for NULL and ERR_PTR().
  */
 int latency_tracker_set_timeout(struct latency_tracker *tracker,
 				u64 timeout_ns)
 {
-	if (!tracker)
+	if (IS_ERR_OR_NULL(tracker))
 		return -EINVAL;
 	WRITE_ONCE(tracker->timeout_ns, timeout_ns);
 	lt_worker_rescan(tracker);
@@ -245,12 +249,12 @@ EXPORT_SYMBOL_GPL(latency_tracker_set_timeout);
  * Holds also for events that are pending.
  *
  * Context: Task.
- * Return: 0; -EINVAL for NULL.
+ * Return: 0; -EINVAL for NULL and ERR_PTR().
  */
 int latency_tracker_set_collect(struct latency_tracker *tracker,
 				u64 collect_ns)
 {
-	if (!tracker)
+	if (IS_ERR_OR_NULL(tracker))
 		return -EINVAL;
 	WRITE_ONCE(tracker->collect_ns, collect_ns);
 	lt_worker_rescan(tracker);
@@ -264,11 +268,11 @@ EXPORT_SYMBOL_GPL(latency_tracker_set_collect);
  * @on: accept begins; false refuses them and clears all that is pending
  *
  * Context: Task, may sleep.
- * Return: 0; -EINVAL for NULL.
+ * Return: 0; -EINVAL for NULL and ERR_PTR().
  */
 int latency_tracker_set_tracking(struct latency_tracker *tracker, bool on)
 {
-	if (!tracker)
+	if (IS_ERR_OR_NULL(tracker))
 		return -EINVAL;
 	mutex_lock(&tracker->lock);
 	WRITE_ONCE(tracker->tracking_on, on);
@@ -284,13 +288,13 @@ EXPORT_SYMBOL_GPL(latency_tracker_set_tracking);
 
 /**
  * latency_tracker_clear() - forget all that is pending now
- * @tracker: the tracker; NULL is ignored
+ * @tracker: the tracker; NULL and ERR_PTR() are ignored
  *
  * Context: Task, may sleep.
  */
 void latency_tracker_clear(struct latency_tracker *tracker)
 {
-	if (!tracker)
+	if (IS_ERR_OR_NULL(tracker))
 		return;
 	mutex_lock(&tracker->lock);
 	lt_clear(tracker);
@@ -301,7 +305,7 @@ EXPORT_SYMBOL_GPL(latency_tracker_clear);
 /**
  * latency_tracker_snapshot() - read all counters
  * @tracker: the tracker
- * @counts: result
+ * @counts: result; all 0 without a tracker
  *
  * Under load the values are of slightly different moments; at rest they add up.
  *
@@ -310,8 +314,14 @@ EXPORT_SYMBOL_GPL(latency_tracker_clear);
 void latency_tracker_snapshot(struct latency_tracker *tracker,
 			      struct latency_tracker_counts *counts)
 {
-	struct lt_counters __percpu *c = tracker->counters;
+	struct lt_counters __percpu *c;
 
+	if (!counts)
+		return;
+	memset(counts, 0, sizeof(*counts));
+	if (IS_ERR_OR_NULL(tracker))
+		return;
+	c = tracker->counters;
 	counts->started = lt_counter_sum(c, LT_STARTED);
 	counts->finished = lt_counter_sum(c, LT_FINISHED);
 	counts->late = lt_counter_sum(c, LT_LATE);
@@ -348,10 +358,10 @@ u64 lt_memory(const struct latency_tracker *tracker)
  * @tracker: the tracker
  *
  * Context: Any.
- * Return: data of struct latency_tracker_config.
+ * Return: data of struct latency_tracker_config; NULL without a tracker.
  */
 void *latency_tracker_data(const struct latency_tracker *tracker)
 {
-	return tracker->data;
+	return IS_ERR_OR_NULL(tracker) ? NULL : tracker->data;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_data);

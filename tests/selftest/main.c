@@ -143,7 +143,7 @@ bool st_wait_calls(struct st_log *log, int calls)
 }
 
 static const struct st_case *const suites[] = {
-	st_args, st_match, st_timeout, st_pool, st_race, st_context,
+	st_args, st_misuse, st_match, st_timeout, st_pool, st_race, st_context,
 };
 
 static bool wanted(const struct st_case *c)

@@ -40,8 +40,8 @@ struct st_case {
 	void (*run)(void);
 };
 
-extern const struct st_case st_args[], st_match[], st_timeout[], st_pool[],
-	st_race[], st_context[];
+extern const struct st_case st_args[], st_misuse[], st_match[], st_timeout[],
+	st_pool[], st_race[], st_context[];
 
 /* Fails the running case, with the line and the values. */
 void st_fail(const char *file, int line, const char *what, long long got,

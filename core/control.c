@@ -4,6 +4,7 @@
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include "core/tracker.h"
@@ -174,10 +175,12 @@ static ssize_t lt_store(struct kobject *kobj, struct attribute *attr,
 			const char *buf, size_t count)
 {
 	struct lt_attr *a = container_of(attr, struct lt_attr, attr);
+	/* Base 0 would take a 0 in front for octal. */
+	unsigned int base = strncmp(buf, "0x", 2) ? 10 : 16;
 	u64 value;
 	int err;
 
-	if (kstrtoull(buf, 0, &value) || value > a->max)
+	if (kstrtoull(buf, base, &value) || value > a->max)
 		return -EINVAL;
 	err = a->set(to_tracker(kobj), value);
 	return err ? err : count;

@@ -123,6 +123,8 @@ MODULE_PARM_DESC(dev, "Track only what enters through this device, a name or an 
 
 static int protocol_set(const char *val, const struct kernel_param *kp)
 {
+	/* Base 0 would take a 0 in front for octal. */
+	unsigned int base = strncmp(val, "0x", 2) ? 10 : 16;
 	u16 new = 0;
 
 	if (sysfs_streq(val, "ip"))
@@ -131,7 +133,7 @@ static int protocol_set(const char *val, const struct kernel_param *kp)
 		new = ETH_P_IPV6;
 	else if (sysfs_streq(val, "arp"))
 		new = ETH_P_ARP;
-	else if (!sysfs_streq(val, "") && (kstrtou16(val, 0, &new) || !new))
+	else if (!sysfs_streq(val, "") && (kstrtou16(val, base, &new) || !new))
 		return -EINVAL;
 	if (new == protocol_filter)
 		return 0;

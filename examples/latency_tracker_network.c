@@ -74,12 +74,14 @@ struct network_dev {
 static struct network_dev dev_filter;
 static u16 protocol_filter;	/* ethertype, 0 is all */
 
+/* What the kernel lets a device be called, but for control characters. */
 static bool is_dev_name(const char *name)
 {
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
 		return false;
 	for (; *name; name++)
-		if (!isgraph(*name) || *name == '/' || *name == ':')
+		if (iscntrl(*name) || isspace(*name) || *name == '/' ||
+		    *name == ':')
 			return false;
 	return true;
 }

@@ -50,7 +50,9 @@ static int trk_dev_set(const char *val, const struct kernel_param *kp)
 	minor_text = strim(text);
 	if (*minor_text) {
 		val = strsep(&minor_text, ":");
-		if (!minor_text || kstrtouint(val, 10, &major) ||
+		/* Each number might end in a newline of its own. */
+		if (!minor_text || strchr(val, '\n') ||
+		    kstrtouint(val, 10, &major) ||
 		    kstrtouint(minor_text, 10, &minor))
 			return -EINVAL;
 		if (!major || major > MAJOR(~0U) || minor > MINORMASK)

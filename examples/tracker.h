@@ -97,7 +97,7 @@ static int trk_usec_set(const char *val, const struct kernel_param *kp)
 		if (err)
 			return err;
 	}
-	time->usec = usec;
+	WRITE_ONCE(time->usec, usec);	/* see raise_get() of irq */
 	return 0;
 }
 

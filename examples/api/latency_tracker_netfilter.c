@@ -130,8 +130,11 @@ static int __init hooks_init(void)
 	if (IS_ERR(tracker))
 		return PTR_ERR(tracker);
 	err = register_pernet_subsys(&netns_ops);
-	if (err)
+	if (err) {
+		/* Those that were registered are gone, but may still run. */
+		synchronize_net();
 		latency_tracker_destroy(tracker);
+	}
 	return err;
 }
 module_init(hooks_init);

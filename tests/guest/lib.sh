@@ -305,6 +305,62 @@ tracker_of()
 	esac
 }
 
+# --- what was lost -------------------------------------------------------------------
+
+# Kilobytes where our allocations go.
+used()
+{
+	sync
+	# Twice: what was looked at lately, such as a directory that is gone, is spared at first.
+	echo 3 >/proc/sys/vm/drop_caches
+	echo 3 >/proc/sys/vm/drop_caches
+	sleep 2
+	awk '/^(SUnreclaim|VmallocUsed|Percpu):/ { kb += $2 } END { print kb }' /proc/meminfo
+}
+
+# orphans_begin: the test needs "boot: slub_debug=U".
+orphans_begin()
+{
+	modprobe null_blk
+	# How the addresses of modules begin.
+	place=$(awk '$1 == "null_blk" { print substr($6, 1, 11) }' /proc/modules)
+	# Up to 5.13 there is alloc_calls instead, which ends after one page.
+	slab_traces=0
+	[ ! -e /sys/kernel/debug/slab/kmalloc-1k/alloc_traces ] || slab_traces=1
+	((slab_traces)) || [ -s /sys/kernel/slab/kmalloc-1k/alloc_calls ] ||
+		give_up "slub_debug=U is needed"
+}
+
+# Objects that were allocated by code that has no name any more, or on its behalf, and of no
+# other module: it was in a module that is gone.
+orphans()
+{
+	((!slab_traces)) ||
+		awk -v place="$place" 'BEGIN { RS = "" } $0 ~ place && !/\[/ { print $1, FILENAME, $0 }' \
+			/sys/kernel/debug/slab/*/alloc_traces
+	awk '$3 ~ /^0x/ { print 1, "vmalloc", $0 }' /proc/vmallocinfo
+}
+
+how_many()
+{
+	awk '/^[0-9]/ { n += $1 } END { print n + 0 }' "$1"
+}
+
+# One result: there are no more of them than there were in $T/orphans-before.
+result_orphans()
+{
+	local old new text
+
+	orphans >"$T/orphans-after"
+	old=$(how_many "$T/orphans-before") new=$(how_many "$T/orphans-after")
+	text="objects whose allocating code is gone: $old before, $new after"
+	if ((slab_traces || new > old)); then
+		result $((new <= old)) "$text" || diag "$(head -n 30 "$T/orphans-after")"
+	else
+		skip "no alloc_traces of slabs before Linux 5.14; only vmalloc is seen" "$text"
+	fi
+}
+
 # --- a clean machine -----------------------------------------------------------------
 
 modules()

@@ -18,4 +18,14 @@ static inline void *lt_kprobe_arg(struct pt_regs *regs, unsigned int n)
 	return (void *)regs_get_kernel_argument(regs, n);
 }
 
+/* Where it will return to. */
+static inline unsigned long lt_kprobe_caller(struct pt_regs *regs)
+{
+#ifdef CONFIG_X86
+	return regs_get_kernel_stack_nth(regs, 0);
+#else
+	return procedure_link_pointer(regs);
+#endif
+}
+
 #endif /* _LT_WRAPPER_KPROBES_H */

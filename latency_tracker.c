@@ -320,6 +320,91 @@ int latency_tracker_event_out(struct latency_tracker *tracker, const void *key,
 }
 EXPORT_SYMBOL_GPL(latency_tracker_event_out);
 
+/* It never is in the table, and needs an event for the callback alone. */
+static noinline int whole_late(struct latency_tracker *tracker,
+			       const struct lt_key *key, u32 flags,
+			       const struct latency_tracker_in *in, u64 end_ns,
+			       u64 delay_ns, u32 out_id, void *out_data)
+{
+	struct lt_pool_item *item = lt_pool_get(&tracker->pool);
+	struct latency_tracker_event *event;
+
+	if (unlikely(!item)) {
+		lt_count(tracker->counters, LT_SKIPPED);
+		return -ENOBUFS;
+	}
+	event = lt_event_of_item(item);
+	fill_event(tracker, event, key, flags, in);
+	lfht_node_init_deleted(&event->node);
+	lt_count(tracker->counters, LT_STARTED);
+	lt_count(tracker->counters, LT_FINISHED);
+	lt_finish_late(tracker, event, end_ns, delay_ns, out_id, out_data);
+	return 1;
+}
+
+static __always_inline int whole(struct latency_tracker *tracker,
+				 const struct lt_key *key, u32 flags,
+				 const struct latency_tracker_in *in,
+				 u64 end_ns, u32 out_id, void *out_data)
+{
+	u64 delay_ns, threshold_ns = flags & LATENCY_TRACKER_THRESHOLD ?
+					     in->threshold_ns :
+					     READ_ONCE(tracker->threshold_ns);
+
+	if (unlikely(!READ_ONCE(tracker->tracking_on)))
+		return -ESHUTDOWN;
+	delay_ns = lt_delay_of(tracker, in->start_ns, end_ns);
+	if (unlikely(delay_ns >= threshold_ns))
+		return whole_late(tracker, key, flags, in, end_ns, delay_ns,
+				  out_id, out_data);
+	lt_count(tracker->counters, LT_STARTED);
+	lt_count(tracker->counters, LT_FINISHED);
+	return 0;
+}
+
+/**
+ * latency_tracker_event_whole() - an operation has begun and ended
+ * @tracker: the tracker
+ * @key: for the callback
+ * @key_len: bytes at @key, 1 to the key_size of the configuration
+ * @flags: LATENCY_TRACKER_START, and LATENCY_TRACKER_THRESHOLD if in->threshold_ns
+ *	is set
+ * @in: the begin; not NULL
+ * @out_id: as for latency_tracker_event_out()
+ * @out_data: likewise
+ * @end_ns: likewise
+ *
+ * A begin with its end, for a caller who has kept the begin himself because nobody
+ * else could have ended it, or asked for it: as long as it is not pending here, no
+ * timeout reports it. An operation that is in time costs next to nothing.
+ *
+ * Context: Any. The callback runs in it, with preemption off.
+ * Return: 1 if it was late and the callback ran; 0 if it was in time; -EINVAL for
+ * arguments outside of their bounds; -ESHUTDOWN if tracking is off; -ENOBUFS if it
+ * was late and no event is free (counted as skipped); -EAGAIN if RCU is not watching.
+ */
+int latency_tracker_event_whole(struct latency_tracker *tracker,
+				const void *key, u32 key_len, u32 flags,
+				const struct latency_tracker_in *in, u32 out_id,
+				void *out_data, u64 end_ns)
+{
+	struct lt_key k = { .bytes = key, .len = key_len };
+	int ret;
+
+	if (unlikely(!key_is_valid(tracker, &k) ||
+		     (flags & ~LATENCY_TRACKER_THRESHOLD) !=
+			     LATENCY_TRACKER_START ||
+		     !in_is_valid(tracker, flags, in)))
+		return -EINVAL;
+	if (!enter(tracker))
+		return -EAGAIN;
+	ret = whole(tracker, &k, flags, in, end_ns ?: latency_tracker_clock(),
+		    out_id, out_data);
+	leave();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_event_whole);
+
 /**
  * latency_tracker_event_end() - one certain event ends
  * @tracker: the tracker

@@ -34,6 +34,7 @@
  * -------
  *                                  NMI  hardirq  softirq  task  may sleep
  *   event_in, event_out, event_end  x      x        x       x      no
+ *   event_whole                     x      x        x       x      no
  *   event_cancel, for_each_event    x      x        x       x      no
  *   get_event, hold_event,          x      x        x       x      no
  *   put_event
@@ -188,8 +189,8 @@ struct latency_tracker_in {
 
 /**
  * struct latency_tracker_counts - a snapshot of the counters
- * @started: begins that got an event
- * @finished: ends that found their event
+ * @started: begins that got an event, or came with their end
+ * @finished: ends that found their event, or came with their begin
  * @late: of @finished, those that reached their threshold
  * @timeouts: events that were reported while pending
  * @collected: events given up by the collector
@@ -246,6 +247,10 @@ int latency_tracker_event_in(struct latency_tracker *tracker, const void *key,
 int latency_tracker_event_out(struct latency_tracker *tracker, const void *key,
 			      u32 key_len, u32 out_id, void *out_data,
 			      u64 end_ns);
+int latency_tracker_event_whole(struct latency_tracker *tracker,
+				const void *key, u32 key_len, u32 flags,
+				const struct latency_tracker_in *in, u32 out_id,
+				void *out_data, u64 end_ns);
 int latency_tracker_event_end(struct latency_tracker *tracker,
 			      struct latency_tracker_event *event, u32 out_id,
 			      void *out_data, u64 end_ns);

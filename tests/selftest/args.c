@@ -116,6 +116,8 @@ static void other_bounds(void)
 {
 	struct latency_tracker_config config = st_config(&log);
 	struct latency_tracker *t = st_create(&config);
+	const u32 start = LATENCY_TRACKER_START;
+	struct latency_tracker_in in = {};
 	u64 k = 1;
 
 	if (!t)
@@ -125,6 +127,17 @@ static void other_bounds(void)
 	ST_EQ(latency_tracker_event_out(t, &k, 0, 0, NULL, 0), -EINVAL);
 	ST_EQ(latency_tracker_event_out(t, &k, 17, 0, NULL, 0), -EINVAL);
 	ST_EQ(latency_tracker_event_out(t, &k, 8, 0, NULL, 0), -ENOENT);
+	ST_EQ(latency_tracker_event_whole(NULL, &k, 8, start, &in, 0, NULL, 0),
+	      -EINVAL);
+	ST_EQ(latency_tracker_event_whole(t, &k, 17, start, &in, 0, NULL, 0),
+	      -EINVAL);
+	ST_EQ(latency_tracker_event_whole(t, &k, 8, 0, &in, 0, NULL, 0),
+	      -EINVAL);
+	ST_EQ(latency_tracker_event_whole(t, &k, 8, start, NULL, 0, NULL, 0),
+	      -EINVAL);
+	ST_EQ(latency_tracker_event_whole(t, &k, 8,
+					  start | LATENCY_TRACKER_UNIQUE, &in,
+					  0, NULL, 0), -EINVAL);
 	ST_EQ(latency_tracker_event_end(t, NULL, 0, NULL, 0), -EINVAL);
 	ST_EQ(latency_tracker_event_cancel(t, NULL, 8), -EINVAL);
 	ST_EQ(latency_tracker_event_cancel(t, &k, 8), -ENOENT);

@@ -89,6 +89,64 @@ static int timed(struct latency_tracker *t, u64 delay_ns, u32 flags,
 	return latency_tracker_event_out(t, &key, 8, 0, NULL, 1000 + delay_ns);
 }
 
+/* A begin and its end in one; never pending. */
+static int whole(struct latency_tracker *t, u64 delay_ns, u32 flags,
+		 u64 threshold_ns)
+{
+	struct st_priv priv = { .a = 77, .b = 88 };
+	struct latency_tracker_in in = {
+		.priv = &priv, .priv_len = sizeof(priv),
+		.start_ns = 1000, .threshold_ns = threshold_ns,
+	};
+	u64 key = 3;
+
+	return latency_tracker_event_whole(t, &key, 8,
+					   flags | LATENCY_TRACKER_START, &in,
+					   42, &priv, 1000 + delay_ns);
+}
+
+static void in_one(void)
+{
+	struct latency_tracker *t = setup(100);
+	int i, n;
+
+	if (!t)
+		return;
+	ST_EQ(whole(t, 99, 0, 0), 0);
+	ST_EQ(whole(t, 100, LATENCY_TRACKER_THRESHOLD, 101), 0);
+	ST_EQ(calls(), 0);
+	ST_EQ(st_counts(t).started, 2);
+	ST_EQ(st_counts(t).finished, 2);
+	ST_EQ(whole(t, 100, 0, 0), 1);
+	ST_EQ(whole(t, 50, LATENCY_TRACKER_THRESHOLD, 50), 1);
+	ST_EQ(whole(t, -1, LATENCY_TRACKER_THRESHOLD, 0), 1);
+	ST_EQ(calls(), 3);
+	ST_EQ(log.seen[0].key, 3);
+	ST_EQ(log.seen[0].priv.a, 77);
+	ST_EQ(log.seen[0].v.out_id, 42);
+	ST_EQ(log.seen[0].v.start_ns, 1000);
+	ST_EQ(log.seen[0].v.delay_ns, 100);
+	ST_EQ(log.seen[0].v.flag, LATENCY_TRACKER_ENDED);
+	ST_EQ(log.seen[0].v.timed_out, 0);
+	ST_EQ(log.seen[2].v.delay_ns, 0);
+	ST_EQ(st_counts(t).late, 3);
+	ST_EQ(st_counts(t).clock_back, 1);
+	ST_EQ(st_counts(t).pending, 0);
+	ST_EQ(st_out(t, 3), -ENOENT);
+	/* Those in time need no event, so they are never skipped. */
+	for (n = 0; n < 10000 && !st_in(t, 1, 0, NULL); n++)
+		;
+	ST_EQ(whole(t, 99, 0, 0), 0);
+	ST_EQ(whole(t, 100, 0, 0), -ENOBUFS);
+	ST_EQ(calls(), 3);
+	latency_tracker_set_tracking(t, false);
+	i = st_counts(t).started;
+	ST_EQ(whole(t, 99, 0, 0), -ESHUTDOWN);
+	ST_EQ(whole(t, 100, 0, 0), -ESHUTDOWN);
+	ST_EQ(st_counts(t).started, i);
+	st_destroy(t);
+}
+
 /* What an event carried before is not passed on. */
 static void private_bytes(void)
 {
@@ -366,6 +424,7 @@ static void tracking_off(void)
 const struct st_case st_match[] = {
 	{ "an end in time is silent", in_time },
 	{ "the callback is told the facts", verdict_facts },
+	{ "a begin and its end in one", in_one },
 	{ "private bytes are given or 0", private_bytes },
 	{ "thresholds: default, per event, changed, never", thresholds },
 	{ "a clock that steps back gives 0, counted", clock_back },

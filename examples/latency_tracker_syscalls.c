@@ -6,10 +6,18 @@
  * that long. While it does, an event syscall_latency_stack at every switch to
  * the task has the stack on which it was blocked.
  *
+ * Most calls end before their task leaves its CPU, so the CPU keeps the begin, and
+ * the tracker is told when all is over. Only the call of a task that is switched
+ * away from becomes an event, that is pending. A timeout has to find all of them:
+ * with one, each is an event from its begin on.
+ *
  * Every task that sleeps in a system call holds an event, hence the size of the
  * pool: 8192 events, growing up to 65536. exit and exit_group do not return and
  * are not tracked; a task that dies in another call takes its event with it.
  */
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+
 #include "wrapper/sched.h"
 #include "wrapper/syscalls.h"
 
@@ -23,32 +31,101 @@
 #define TRK_TASK_FILTER
 #include "examples/tracker.h"
 
+/**
+ * struct running - the call of the task that a CPU runs, while that is no event
+ * @task: whose; NULL: there is none
+ * @start: when it began
+ * @call: what it is
+ *
+ * Of its own CPU, with preemption off.
+ */
+struct running {
+	struct task_struct *task;
+	u64 start;
+	struct lt_syscall call;
+};
+
+static DEFINE_PER_CPU_ALIGNED(struct running, running);
+
+/* The call of @task, if this CPU has it; it is not there any more. */
+static __always_inline struct running *take_running(struct task_struct *task)
+{
+	struct running *mine = this_cpu_ptr(&running);
+
+	if (mine->task != task)
+		return NULL;
+	mine->task = NULL;
+	return mine;
+}
+
+static __always_inline struct latency_tracker_in begin_of(struct running *mine)
+{
+	return (struct latency_tracker_in){
+		.priv = &mine->call,
+		.priv_len = sizeof(mine->call),
+		.start_ns = mine->start,
+	};
+}
+
+/* From now on it is pending. */
+static noinline void publish(struct latency_tracker *tracker,
+			     struct task_struct *task, struct running *mine)
+{
+	struct latency_tracker_in in = begin_of(mine);
+
+	latency_tracker_event_in(tracker, &task, sizeof(task),
+				 LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
+				 &in);
+}
+
+/* It never was. */
+static __always_inline void finish(struct latency_tracker *tracker,
+				   struct task_struct *task,
+				   struct running *mine, long *ret)
+{
+	struct latency_tracker_in in = begin_of(mine);
+
+	latency_tracker_event_whole(tracker, &task, sizeof(task),
+				    LATENCY_TRACKER_START, &in, 0, ret, 0);
+}
+
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
 	struct task_struct *task = current;
-	struct lt_syscall call = {
-		.nr = nr,
-		.pid = task->pid,
-		.compat = lt_syscall_is_32bit(),
-	};
-	struct latency_tracker_in in = {
-		.priv = &call,
-		.priv_len = sizeof(call),
-	};
+	struct running *mine;
 
+	preempt_disable_notrace();
+	mine = this_cpu_ptr(&running);
+	mine->task = NULL;
 	if (!trk_wants(task) || lt_syscall_is_final(nr))
-		return;
-	latency_tracker_event_in(data, &task, sizeof(task),
-				 LATENCY_TRACKER_UNIQUE, &in);
+		goto out;
+	mine->call.nr = nr;
+	mine->call.pid = task->pid;
+	mine->call.compat = lt_syscall_is_32bit();
+	mine->start = latency_tracker_clock();
+	if (likely(!latency_tracker_get_timeout(data)))
+		mine->task = task;
+	else
+		publish(data, task, mine);
+out:
+	preempt_enable_notrace();
 }
 
 static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = current;
+	struct running *mine;
 
-	if (trk_wants(task))
-		latency_tracker_event_out(data, &task, sizeof(task), 0, &ret,
-					  0);
+	preempt_disable_notrace();
+	mine = take_running(task);
+	if (trk_wants(task)) {
+		if (mine)
+			finish(data, task, mine, &ret);
+		else
+			latency_tracker_event_out(data, &task, sizeof(task), 0,
+						  &ret, 0);
+	}
+	preempt_enable_notrace();
 }
 
 static noinline void report_stack(struct task_struct *next,
@@ -62,25 +139,34 @@ static noinline void report_stack(struct task_struct *next,
 }
 
 /* Is @next in a call that is late already? One look-up for each switch. */
-static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
-			    struct task_struct *next, unsigned int prev_state)
+static noinline void sample(struct latency_tracker *tracker,
+			    struct task_struct *next)
 {
 	struct latency_tracker_event *event;
 	struct lt_syscall call;
 	u64 start, now;
 
-	if (!trace_syscall_latency_stack_enabled() ||
-	    (next->flags & PF_KTHREAD) || !trk_wants(next))
-		return;
-	event = latency_tracker_get_event(data, &next, sizeof(next));
+	event = latency_tracker_get_event(tracker, &next, sizeof(next));
 	if (!event)
 		return;
 	start = latency_tracker_event_start(event);
 	call = *(struct lt_syscall *)latency_tracker_event_priv(event);
-	latency_tracker_put_event(data, event);
+	latency_tracker_put_event(tracker, event);
 	now = latency_tracker_clock();
-	if (now > start && now - start >= latency_tracker_get_threshold(data))
+	if (now > start && now - start >= latency_tracker_get_threshold(tracker))
 		report_stack(next, &call, start, now - start);
+}
+
+static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int prev_state)
+{
+	struct running *mine = take_running(prev);
+
+	if (mine && trk_wants(prev))
+		publish(data, prev, mine);
+	if (trace_syscall_latency_stack_enabled() &&
+	    !(next->flags & PF_KTHREAD) && trk_wants(next))
+		sample(data, next);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
@@ -88,6 +174,9 @@ LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
 /* What has no end by now, will have none. */
 static void on_exit(void *data, struct task_struct *task)
 {
+	preempt_disable_notrace();
+	take_running(task);
+	preempt_enable_notrace();
 	trk_forget(data, task);
 }
 

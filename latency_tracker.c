@@ -354,7 +354,7 @@ static __always_inline int whole(struct latency_tracker *tracker,
 	if (unlikely(!READ_ONCE(tracker->tracking_on)))
 		return -ESHUTDOWN;
 	delay_ns = lt_delay_of(tracker, in->start_ns, end_ns);
-	if (unlikely(delay_ns >= threshold_ns))
+	if (lt_is_late(delay_ns, threshold_ns))
 		return whole_late(tracker, key, flags, in, end_ns, delay_ns,
 				  out_id, out_data);
 	lt_count(tracker->counters, LT_STARTED);

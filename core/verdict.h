@@ -34,6 +34,12 @@ lt_threshold_of(const struct latency_tracker *tracker,
 		       READ_ONCE(tracker->threshold_ns);
 }
 
+static __always_inline bool lt_is_late(u64 delay_ns, u64 threshold_ns)
+{
+	return unlikely(delay_ns >= threshold_ns) &&
+	       threshold_ns != LATENCY_TRACKER_NEVER;
+}
+
 /**
  * lt_put() - drop a reference
  * @tracker: of the event
@@ -70,8 +76,7 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 	u64 threshold_ns = lt_threshold_of(tracker, event);
 
 	lt_count(tracker->counters, LT_FINISHED);
-	if (unlikely(delay_ns >= threshold_ns) &&
-	    threshold_ns != LATENCY_TRACKER_NEVER) {
+	if (lt_is_late(delay_ns, threshold_ns)) {
 		lt_finish_late(tracker, event, now_ns, delay_ns, out_id,
 			       out_data);
 		return 1;

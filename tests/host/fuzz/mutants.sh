@@ -27,7 +27,7 @@ mutants() {
 	reclaim-loses-lists|table|core/reclaim.c|s/last->next = all;//
 	depot-pop-not-atomic|table|core/pool.c|s/old = cmpxchg(&depot->head, head, READ_ONCE(head->next_batch));/old = head; head = READ_ONCE(old->next_batch); host_perturb(1); WRITE_ONCE(depot->head, head); head = old;/
 	cache-pop-not-atomic|table|core/pool.h|/^static __always_inline struct lt_pool_item .lt_pool_get/,/^}/ { s/old = lt_this_cpu_cmpxchg(pool->caches->head, head,/old = head; host_perturb(1); WRITE_ONCE(this_cpu_ptr(pool->caches)->head,/ }
-	threshold-missed|tracker|core/verdict.h|s/delay_ns >= lt_threshold_of/delay_ns > lt_threshold_of/
+	threshold-missed|tracker|core/verdict.h|s/delay_ns >= threshold_ns/delay_ns > threshold_ns/
 	clock-wraps|tracker|core/verdict.h|s/if (likely(now_ns >= start_ns))/if (1)/
 	late-not-put|tracker|core/verdict.c|/^void lt_finish_late/,/^}/ s/lt_put(tracker, event, 0);//
 	collected-not-settled|tracker|core/verdict.c|s/lt_event_settle(event);$/false;/
@@ -36,6 +36,7 @@ mutants() {
 	clear-uncounted|tracker|core/timeout.c|s/lt_count(w->tracker->counters, LT_CLEARED);//
 	scan-not-asked|tracker|latency_tracker.c|s/lt_worker_rescan(tracker);/return;/
 	skip-keeps-old|tracker|latency_tracker.c|/^static noinline int skip/,/^}/ s/LATENCY_TRACKER_UNIQUE/0/
+	whole-uncounted|tracker|latency_tracker.c|/^static noinline int whole_late/,/^}/ s/lt_count(tracker->counters, LT_FINISHED);//
 	priv-not-cleared|tracker|latency_tracker.c|s/WRITE_ONCE(\*to, 0);/;/
 	put-not-retired|tracker|latency_tracker.c|/^int latency_tracker_put_event/,/^}/ s/if (!refs)/if (0)/
 	off-does-not-clear|tracker|core/lifecycle.c|s/synchronize_rcu();/return 0;/

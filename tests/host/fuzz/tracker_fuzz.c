@@ -32,7 +32,7 @@ enum code {
 	BEGIN, END, END_EVENT, CANCEL, GET, PUT, FOR_EACH, BAD_PUT,
 	SET_THRESHOLD, SET_TIMEOUT, SET_COLLECT, SET_TRACKING, CLEAR,
 	CLOCK_ON, CLOCK_BACK, WORKER, GRACE_PERIOD, NEXT_CPU, UNWATCHED,
-	BAD_ARGS, NO_MEMORY, SETTLE, DRAIN,
+	BAD_ARGS, NO_MEMORY, SETTLE, DRAIN, WHOLE,
 	CODES
 };
 
@@ -41,7 +41,7 @@ static const char * const names[CODES] = {
 	"bad_put", "set_threshold", "set_timeout", "set_collect",
 	"set_tracking", "clear", "clock_on", "clock_back", "worker",
 	"grace_period", "next_cpu", "unwatched", "bad_args", "no_memory",
-	"settle", "drain",
+	"settle", "drain", "whole",
 };
 
 static const u8 key_len[] = { 1, 4, 7, 8, 8, 9, 15, 16 };
@@ -61,8 +61,9 @@ static u64 threshold_ns, timeout_ns, collect_ns;
 static u64 back_ns;		/* by how much the clock went back, in all */
 static u32 max_capacity;
 
-/* The callback of an end that is expected. */
+/* The callback of an end that is expected; the event is a new one of event_whole(). */
 static struct model_event *ending;
+static bool ending_whole;
 static u64 ending_ns;
 static u32 ending_id;
 static unsigned int calls;
@@ -219,6 +220,11 @@ static void on_verdict(const struct latency_tracker_verdict *v, bool other)
 
 	trace("  callback, flag %d\n", v->flag);
 	calls++;
+	if (ending_whole) {
+		EXPECT(!e, "the event is somebody's");
+		e = ending;
+		e->event = v->event;
+	}
 	EXPECT(e, "a verdict on an unknown event");
 	EXPECT(e->other_callback == other, "the callback of another event");
 	EXPECT(v->tracker == tracker, "another tracker");
@@ -438,6 +444,57 @@ static void end(struct model_event *e, unsigned int key, bool by_key)
 		EXPECT(calls == late, "%u callbacks", calls);
 	}
 	ending = NULL;
+}
+
+/* Nobody but the callback ever sees the event. */
+static void whole(unsigned int key, u32 flags)
+{
+	struct model_event e = {
+		.id = next_id++,
+		.key = key,
+		.flags = (flags & LATENCY_TRACKER_THRESHOLD) |
+			 LATENCY_TRACKER_START,
+	};
+	u32 out = tracker->pool.total - lt_pool_count_free(&tracker->pool);
+	struct latency_tracker_in in = { };
+	u8 priv[PRIV_SIZE];
+	u64 end_ns;
+	bool late;
+	int ret;
+
+	if (nr_events == MAX_EVENTS)
+		return;
+	fill(&e, &in, priv);
+	end_ns = pick_end();
+	ending = &e;
+	ending_whole = true;
+	ending_ns = end_ns ?: fuzz_clock;
+	ending_id = next_id;
+	calls = 0;
+	late = delay_of(&e, ending_ns) >= threshold_of(&e);
+	ret = latency_tracker_event_whole(tracker, key_of(key), key_len[key],
+					  e.flags, &in, next_id, &ending, end_ns);
+	trace("  whole: %d\n", ret);
+	ending = NULL;
+	ending_whole = false;
+	EXPECT(calls == (ret == 1), "%u callbacks", calls);
+	if (!tracking) {
+		EXPECT(ret == -ESHUTDOWN, "%d", ret);
+		return;
+	}
+	want.clock_back += ending_ns < e.start_ns;
+	if (ret == -ENOBUFS) {
+		EXPECT(late, "an event for one that is in time");
+		EXPECT(out >= tracker->pool.capacity, "skipped with %u out", out);
+		want.skipped++;
+		return;
+	}
+	EXPECT(ret == late, "%d", ret);
+	want.started++;
+	want.finished++;
+	want.late += late;
+	if (e.holds)
+		events[nr_events++] = e;
 }
 
 static void cancel(unsigned int key)
@@ -744,6 +801,9 @@ static void one_op(void)
 		break;
 	case DRAIN:
 		drain();
+		break;
+	case WHOLE:
+		whole(key, arg >> 3);
 		break;
 	}
 	sweep();

@@ -8,47 +8,12 @@
 #ifndef LT_FUZZ_KERNEL_H
 #define LT_FUZZ_KERNEL_H
 
-#include <stdio.h>
-
-#include "lt_host.h"
-
-#define U64_MAX			(~0ULL)
-#define NSEC_PER_SEC		1000000000L
-#define NSEC_PER_MSEC		1000000L
-#define noinline		__attribute__((__noinline__))
-#define __init
-#define __exit
-#define pr_warn(...)		do { } while (0)
-#define IS_ERR_OR_NULL(p)	(!(p) || IS_ERR(p))
-
-/* ---- module.h ---- */
-
-#define module_init(fn)		int (*const fuzz_module_init)(void) = fn
-#define module_exit(fn)		void (*const fuzz_module_exit)(void) = fn
-#define MODULE_LICENSE(s)
-#define MODULE_DESCRIPTION(s)
-#define MODULE_AUTHOR(s)
+#include "lt_module.h"
 
 /* ---- rcupdate.h ---- */
 
 extern bool fuzz_rcu_is_watching;
 #define rcu_is_watching()	fuzz_rcu_is_watching
-
-/* ---- string.h, unaligned.h, hash.h, bitops.h ---- */
-
-#define GOLDEN_RATIO_64		0x61C8864680B583EBull
-#define get_unaligned(p)	({ typeof(*(p) + 0) v_;			\
-				   memcpy(&v_, p, sizeof(v_)); v_; })
-
-static inline u64 ror64(u64 word, unsigned int shift)
-{
-	return word >> shift | word << (64 - shift);
-}
-
-static inline void strscpy(char *to, const char *from, size_t size)
-{
-	snprintf(to, size, "%s", from);
-}
 
 /* ---- percpu.h ---- */
 
@@ -58,22 +23,17 @@ static inline void strscpy(char *to, const char *from, size_t size)
 	do { host_preempt_disable(); this_cpu_add(pcp, 1);		\
 	     host_preempt_enable(); } while (0)
 
-/* ---- ktime.h, jiffies.h, delay.h ---- */
+/* ---- ktime.h, jiffies.h ---- */
 
-typedef s64 ktime_t;
 extern u64 fuzz_clock;
 #define ktime_get_mono_fast_ns()	fuzz_clock
-#define ns_to_ktime(ns)		((ktime_t)(ns))
 #define HZ			100
 #define jiffies			((unsigned long)(fuzz_clock / (NSEC_PER_SEC / HZ)))
 #define time_after(a, b)	((long)((b) - (a)) < 0)
-void msleep(unsigned int ms);
 
-/* ---- mutex.h, completion.h, kobject.h ---- */
+/* ---- mutex.h ---- */
 
 struct mutex { bool locked; };
-struct completion { bool done; };
-struct kobject { int unused; };
 
 #define mutex_init(m)		((m)->locked = false)
 #define mutex_lock(m)	\
@@ -81,7 +41,6 @@ struct kobject { int unused; };
 #define mutex_unlock(m)	\
 	do { BUG_ON(!(m)->locked); (m)->locked = false; } while (0)
 #define mutex_destroy(m)	BUG_ON((m)->locked)
-#define init_completion(c)	((c)->done = false)
 
 /* ---- irq_work.h: at once, as with interrupts on ---- */
 
@@ -105,7 +64,6 @@ extern struct task_struct fuzz_task;
 #define current			(&fuzz_task)
 #define TASK_IDLE		0
 #define TASK_RUNNING		1
-#define HRTIMER_MODE_REL	0
 #define set_current_state(s)	((void)(s))
 #define __set_current_state(s)	((void)(s))
 #define sched_set_fifo_low(t)	((void)(t))
@@ -117,14 +75,6 @@ struct task_struct *fuzz_kthread_create(int (*fn)(void *data), void *data);
 bool kthread_should_stop(void);
 void kthread_stop(struct task_struct *task);
 void schedule_hrtimeout(ktime_t *delta, int mode);
-
-#define min3(a, b, c)		min(min(a, b), c)
-
-/* ---- kernfs.h, sysfs.h: there are no files ---- */
-
-#define sysfs_get_dirent(dir, name)	((struct kernfs_node *)NULL)
-#define sysfs_put(file)			((void)(file))
-#define kernfs_notify(file)		((void)(file))
 
 /* Let the thread run until it sleeps. */
 void fuzz_worker_run(void);

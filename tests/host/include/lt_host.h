@@ -90,6 +90,7 @@ static inline void host_perturb(u32 weight) { (void)weight; }
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define notrace
+#define noinline		__attribute__((__noinline__))
 #define fallthrough		__attribute__((__fallthrough__))
 #define __force
 #define __rcu
@@ -138,6 +139,7 @@ static inline unsigned long roundup_pow_of_two(unsigned long n)
 	do { if (c) host_bug(__FILE__, __LINE__, #c); } while (0)
 #define WARN_ON(c)	({ bool c_ = !!(c); BUG_ON(c_); c_; })
 #define WARN_ON_ONCE(c)	WARN_ON(c)
+#define BUILD_BUG_ON(c)	_Static_assert(!(c), #c)
 #define EXPORT_SYMBOL_GPL(sym)
 
 /* ---- err.h ---- */
@@ -167,7 +169,7 @@ static inline bool IS_ERR(const void *p) { return IS_ERR_VALUE(p); }
 #define cmpxchg_release(p, o, n) host_cmpxchg(p, o, n, __ATOMIC_RELEASE)
 #define cmpxchg_acquire(p, o, n) host_cmpxchg(p, o, n, __ATOMIC_ACQUIRE)
 #define cmpxchg_relaxed(p, o, n) host_cmpxchg(p, o, n, __ATOMIC_RELAXED)
-#define xchg(p, v)		__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
+#define xchg(p, v)		({ __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); })
 
 typedef struct { int counter; } atomic_t;
 typedef struct { s64 counter; } atomic64_t;
@@ -188,6 +190,8 @@ typedef struct { s64 counter; } atomic64_t;
 	int was_ = *(o);						\
 	*(o) = atomic_cmpxchg(v, was_, n);				\
 	*(o) == was_; })
+
+#define prefetchw(p)		__builtin_prefetch(p, 1)
 
 /* ---- preempt.h, sched.h, rcupdate.h ---- */
 

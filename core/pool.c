@@ -15,7 +15,9 @@
 #include "core/pool.h"
 #include "wrapper/percpu.h"
 
-#define LT_POOL_BATCH_MAX	32
+#define LT_POOL_BATCH_MAX	64
+/* The caches of all CPUs together hold at most this part of the capacity. */
+#define LT_POOL_CACHE_SHARE	4
 
 struct lt_pool_chunk {
 	struct lt_pool_chunk *next;
@@ -31,62 +33,99 @@ static int cpu_nid(int cpu)
 							  nid;
 }
 
-static void depot_push(struct lt_pool_depot *depot, struct lt_pool_item *batch)
+static void batch_push(struct lt_pool *pool, struct lt_pool_item **stack,
+		       struct lt_pool_item *batch)
 {
-	struct lt_pool_item *head = READ_ONCE(depot->head), *old;
+	struct lt_pool_item *head = READ_ONCE(*stack), *old;
+	/* Before others can have it, and make another batch of it. */
+	int count = batch->count, nid = batch->nid;
 
 	for (;;) {
 		WRITE_ONCE(batch->next_batch, head);
 		/*
 		 * Full barrier on success: publishes the links of the batch.
-		 * Pairs with the cmpxchg() of depot_pop().
+		 * Pairs with the cmpxchg() of batch_pop().
 		 */
-		old = cmpxchg(&depot->head, head, batch);
+		old = cmpxchg(stack, head, batch);
 		if (old == head)
 			break;
 		head = old;
 	}
-	atomic_add(batch->count, &depot->free);
+	atomic_add(count, &pool->depots[nid].free);
 }
 
 /* In an RCU read-side section, preemption off: no ABA, see pool.h. */
-static struct lt_pool_item *depot_pop(struct lt_pool_depot *depot)
+static struct lt_pool_item *batch_pop(struct lt_pool *pool,
+				      struct lt_pool_item **stack)
 {
-	/* Acquire: pairs with the cmpxchg() of depot_push(). */
-	struct lt_pool_item *head = smp_load_acquire(&depot->head), *old;
+	/* Acquire: pairs with the cmpxchg() of batch_push(). */
+	struct lt_pool_item *head = smp_load_acquire(stack), *old;
 
 	while (head) {
-		/* Pairs with the cmpxchg() of depot_push(). */
-		old = cmpxchg(&depot->head, head, READ_ONCE(head->next_batch));
+		/* Pairs with the cmpxchg() of batch_push(). */
+		old = cmpxchg(stack, head, READ_ONCE(head->next_batch));
 		if (old == head) {
 			/*
 			 * Full barrier: what is left is seen by who wants to
 			 * be told, or that is seen by low(). Pairs with the
 			 * smp_mb() of supply() in worker.c.
 			 */
-			atomic_sub_return(head->count, &depot->free);
+			atomic_sub_return(head->count,
+					  &pool->depots[head->nid].free);
 			break;
 		}
 		/* As above: a failed cmpxchg() orders nothing. */
-		head = smp_load_acquire(&depot->head);
+		head = smp_load_acquire(stack);
 	}
 	return head;
 }
 
-/* Chain @first ... @last in front of the cache of this CPU. */
-static void cache_push(struct lt_pool *pool, struct llist_node *first,
-		       struct llist_node *last)
+/* What other CPUs and nodes have, the near ones first. */
+static noinline struct lt_pool_item *batch_of_others(struct lt_pool *pool,
+						     int home)
 {
-	struct llist_node *head = READ_ONCE(this_cpu_ptr(pool->caches)->head);
-	struct llist_node *old;
+	struct lt_pool_item *batch;
+	int cpu, nid;
+
+	for_each_possible_cpu(cpu) {
+		if (cpu_nid(cpu) != home)
+			continue;
+		batch = batch_pop(pool, &per_cpu_ptr(pool->caches, cpu)->batches);
+		if (batch)
+			return batch;
+	}
+	for_each_online_node(nid) {
+		batch = batch_pop(pool, &pool->depots[nid].head);
+		if (batch)
+			return batch;
+	}
+	for_each_possible_cpu(cpu) {
+		batch = batch_pop(pool, &per_cpu_ptr(pool->caches, cpu)->batches);
+		if (batch)
+			return batch;
+	}
+	return NULL;
+}
+
+/*
+ * Put a chain into the cache of this CPU. That is empty, but for what a context
+ * has put there that came in between: only then look for the end of the chain,
+ * which is a cache miss per item.
+ */
+static void cache_push(struct lt_pool *pool, struct llist_node *first)
+{
+	struct llist_node *head = NULL, *last = NULL, *old;
 
 	for (;;) {
-		WRITE_ONCE(last->next, head);
 		/* Only contexts of this CPU read it: program order is enough. */
 		old = lt_this_cpu_cmpxchg(pool->caches->head, head, first);
-		if (old == head)
+		if (likely(old == head))
 			break;
 		head = old;
+		if (!last)
+			for (last = first; last->next; last = last->next)
+				;
+		WRITE_ONCE(last->next, head);
 	}
 }
 
@@ -99,18 +138,14 @@ static void cache_push(struct lt_pool *pool, struct llist_node *first,
  */
 struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 {
+	int home = cpu_nid(raw_smp_processor_id());
 	struct lt_pool_item *batch;
-	struct llist_node *rest, *last;
-	int home = cpu_nid(raw_smp_processor_id()), nid;
 
-	batch = depot_pop(&pool->depots[home]);
-	if (!batch) {
-		for_each_online_node(nid) {
-			batch = depot_pop(&pool->depots[nid]);
-			if (batch)
-				break;
-		}
-	}
+	batch = batch_pop(pool, &this_cpu_ptr(pool->caches)->batches);
+	if (!batch)
+		batch = batch_pop(pool, &pool->depots[home].head);
+	if (!batch)
+		batch = batch_of_others(pool, home);
 	if (!batch && !READ_ONCE(pool->dry))
 		WRITE_ONCE(pool->dry, true);
 	if (!batch || lt_pool_is_low(pool))
@@ -118,13 +153,35 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 	if (!batch)
 		return NULL;
 
-	rest = batch->link.next;
-	if (rest) {
-		for (last = rest; last->next; last = last->next)
-			;
-		cache_push(pool, rest, last);
+	if (batch->link.next) {
+		prefetchw(batch->link.next);
+		cache_push(pool, batch->link.next);
 	}
 	return batch;
+}
+
+/**
+ * lt_pool_put_batches() - give items back that are in batches already
+ * @pool: the pool
+ * @cpu: the CPU that has used them
+ * @batches: chain of lt_pool_join(), each item a grace period after its last
+ *	user
+ *
+ * Context: Task; the caller serialises it with itself, lt_pool_put() and
+ * lt_pool_grow().
+ */
+void lt_pool_put_batches(struct lt_pool *pool, int cpu,
+			 struct lt_pool_item *batches)
+{
+	struct lt_pool_item **own = &per_cpu_ptr(pool->caches, cpu)->batches;
+	int home = cpu_nid(cpu);
+	struct lt_pool_item *next;
+
+	for (; batches; batches = next) {
+		next = batches->next_batch;
+		batch_push(pool, batches->nid == home ? own :
+				 &pool->depots[batches->nid].head, batches);
+	}
 }
 
 /**
@@ -136,23 +193,19 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
  */
 void lt_pool_put(struct lt_pool *pool, struct llist_node *items)
 {
-	struct lt_pool_item *batch = NULL, *item;
+	struct lt_pool_item *batches = NULL, *item;
 	struct llist_node *next;
 
 	for (; items; items = next) {
 		next = items->next;
 		item = lt_pool_item_of(items);
-		if (batch && (batch->nid != item->nid ||
-			      batch->count == pool->batch)) {
-			depot_push(&pool->depots[batch->nid], batch);
-			batch = NULL;
-		}
-		WRITE_ONCE(item->link.next, batch ? &batch->link : NULL);
-		item->count = batch ? batch->count + 1 : 1;
-		batch = item;
+		lt_pool_join(pool, item, batches);
+		batches = item;
 	}
-	if (batch)
-		depot_push(&pool->depots[batch->nid], batch);
+	for (; batches; batches = item) {
+		item = batches->next_batch;
+		batch_push(pool, &pool->depots[batches->nid].head, batches);
+	}
 }
 
 /* Allocate @count items on @nid; returns them chained, or NULL. */
@@ -255,8 +308,10 @@ int lt_pool_init(struct lt_pool *pool, size_t item_size, unsigned int capacity,
 
 	memset(pool, 0, sizeof(*pool));
 	pool->item_size = ALIGN(item_size, SMP_CACHE_BYTES);
-	pool->batch = clamp_t(unsigned int, capacity / 16, 1,
-			      LT_POOL_BATCH_MAX);
+	pool->batch = clamp_t(unsigned int,
+			      capacity / LT_POOL_CACHE_SHARE /
+				      num_possible_cpus(),
+			      1, LT_POOL_BATCH_MAX);
 	pool->low = low;
 	pool->depots = kcalloc(nr_node_ids, sizeof(*pool->depots), GFP_KERNEL);
 	pool->caches = alloc_percpu(struct lt_pool_cache);
@@ -295,7 +350,7 @@ void lt_pool_destroy(struct lt_pool *pool)
  * @pool: the pool
  *
  * Context: Any.
- * Return: true if less than half of the capacity is in the depots.
+ * Return: true if less than half of the capacity is in batches.
  */
 bool lt_pool_is_low(const struct lt_pool *pool)
 {
@@ -331,24 +386,33 @@ static unsigned int chain_length(const struct llist_node *node)
 	return n;
 }
 
+static unsigned int batches_length(const struct lt_pool_item *batch)
+{
+	unsigned int n = 0;
+
+	for (; batch; batch = batch->next_batch)
+		n += chain_length(&batch->link);
+	return n;
+}
+
 /**
  * lt_pool_count_free() - items at home
  * @pool: the pool; nobody gets an item meanwhile
  *
  * Context: Task; for the balance at the end and for tests.
- * Return: items in caches and depots.
+ * Return: items in caches and batches.
  */
 unsigned int lt_pool_count_free(struct lt_pool *pool)
 {
+	struct lt_pool_cache *cache;
 	unsigned int n = 0;
-	struct lt_pool_item *batch;
 	int cpu, nid;
 
-	for_each_possible_cpu(cpu)
-		n += chain_length(per_cpu_ptr(pool->caches, cpu)->head);
+	for_each_possible_cpu(cpu) {
+		cache = per_cpu_ptr(pool->caches, cpu);
+		n += chain_length(cache->head) + batches_length(cache->batches);
+	}
 	for_each_online_node(nid)
-		for (batch = pool->depots[nid].head; batch;
-		     batch = batch->next_batch)
-			n += chain_length(&batch->link);
+		n += batches_length(pool->depots[nid].head);
 	return n;
 }

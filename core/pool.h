@@ -3,8 +3,9 @@
  * A pre-allocated, lock-free free list of equal items.
  *
  * Each CPU owns a small cache, each memory node a depot of batches. A get pops
- * the cache of its CPU; an empty cache takes one batch from the depot of its
- * node, then from those of the others.
+ * the cache of its CPU. An empty cache takes one batch: of those that this CPU
+ * has used last, whose memory is near; then from the depot of its node; then
+ * from other CPUs and nodes.
  *
  * Guarantee: a pool made for @capacity items hands out at least @capacity
  * before it runs dry, whichever CPUs ask, because each cache is filled from
@@ -35,6 +36,7 @@
 #include <linux/cache.h>
 #include <linux/llist.h>
 #include <linux/percpu.h>
+#include <linux/prefetch.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
@@ -42,9 +44,9 @@
 
 /**
  * struct lt_pool_item - to be embedded at the start of what the pool holds
- * @link: next item of the batch, the cache or the retired list; an item is on
- *	at most one of them
- * @next_batch: in the first item of a batch: the next batch of the depot
+ * @link: next item of the batch or the cache; an item is in at most one of them
+ * @next_batch: in the first item of a batch: the next batch of the depot or of
+ *	those that were retired
  * @nid: memory node, set once
  * @count: in the first item of a batch: items in it
  */
@@ -55,14 +57,21 @@ struct lt_pool_item {
 	u16 count;
 };
 
+/**
+ * struct lt_pool_cache - of one CPU
+ * @head: items; written only by the CPU itself
+ * @batches: stack of batches that the CPU has used last, linked by next_batch;
+ *	others take from it when they have nothing else
+ */
 struct lt_pool_cache {
 	struct llist_node *head;
+	struct lt_pool_item *batches;
 };
 
 /**
- * struct lt_pool_depot - the batches of one memory node
+ * struct lt_pool_depot - of one memory node
  * @head: stack of batches, linked by next_batch
- * @free: items in it
+ * @free: items of the node that are in a batch, here or of a CPU
  */
 struct lt_pool_depot {
 	struct lt_pool_item *head;
@@ -73,10 +82,10 @@ struct lt_pool_chunk;
 
 /**
  * struct lt_pool - the pool
- * @caches: per CPU, written only by its own CPU
+ * @caches: per CPU
  * @depots: one per possible node
  * @low: called from lt_pool_get() when less than half of the capacity is in
- *	the depots or nothing is left; any context, cheap
+ *	batches or nothing is left; any context, cheap
  * @dry: a get found nothing, since lt_pool_ran_dry() last looked
  * @chunks: what was allocated, newest first
  * @item_size: bytes per item
@@ -105,6 +114,8 @@ int lt_pool_grow(struct lt_pool *pool, unsigned int more);
 
 struct lt_pool_item *lt_pool_refill(struct lt_pool *pool);
 void lt_pool_put(struct lt_pool *pool, struct llist_node *items);
+void lt_pool_put_batches(struct lt_pool *pool, int cpu,
+			 struct lt_pool_item *batches);
 
 bool lt_pool_is_low(const struct lt_pool *pool);
 bool lt_pool_ran_dry(struct lt_pool *pool);
@@ -113,6 +124,33 @@ unsigned int lt_pool_count_free(struct lt_pool *pool);
 static inline struct lt_pool_item *lt_pool_item_of(struct llist_node *node)
 {
 	return llist_entry(node, struct lt_pool_item, link);
+}
+
+/**
+ * lt_pool_join() - put an item in front of a chain of batches
+ * @pool: the pool
+ * @item: nobody else sees it
+ * @batches: first batch of the chain, or NULL; not changed
+ *
+ * @item joins the first batch, or begins another one if that is full, or of
+ * another node. Then it is what the chain begins with.
+ *
+ * Context: Any.
+ */
+static __always_inline void lt_pool_join(const struct lt_pool *pool,
+					 struct lt_pool_item *item,
+					 struct lt_pool_item *batches)
+{
+	if (likely(batches) && likely(batches->count < pool->batch) &&
+	    likely(batches->nid == item->nid)) {
+		WRITE_ONCE(item->link.next, &batches->link);
+		WRITE_ONCE(item->next_batch, batches->next_batch);
+		item->count = batches->count + 1;
+	} else {
+		WRITE_ONCE(item->link.next, NULL);
+		WRITE_ONCE(item->next_batch, batches);
+		item->count = 1;
+	}
 }
 
 /**
@@ -125,17 +163,20 @@ static inline struct lt_pool_item *lt_pool_item_of(struct llist_node *node)
  */
 static __always_inline struct lt_pool_item *lt_pool_get(struct lt_pool *pool)
 {
-	struct llist_node *head, *old;
+	struct llist_node *head, *next, *old;
 
 	RCU_LOCKDEP_WARN(!rcu_read_lock_sched_held(),
 			 "pool used outside of an RCU-sched section");
 	head = READ_ONCE(this_cpu_ptr(pool->caches)->head);
 	while (likely(head)) {
 		/* A nested context can win; ABA is ruled out, see above. */
-		old = lt_this_cpu_cmpxchg(pool->caches->head, head,
-					  READ_ONCE(head->next));
-		if (likely(old == head))
+		next = READ_ONCE(head->next);
+		old = lt_this_cpu_cmpxchg(pool->caches->head, head, next);
+		if (likely(old == head)) {
+			/* It was last used a grace period ago, if not more. */
+			prefetchw(next);
 			return lt_pool_item_of(head);
+		}
 		head = old;
 	}
 	return lt_pool_refill(pool);

@@ -21,17 +21,11 @@
 int lt_reclaim_init(struct lt_reclaim *reclaim, struct lt_pool *pool,
 		    void (*done)(struct lt_reclaim *reclaim))
 {
-	int cpu;
-
 	memset(reclaim, 0, sizeof(*reclaim));
 	reclaim->pool = pool;
 	reclaim->done = done;
-	reclaim->retired = alloc_percpu(struct llist_head);
-	if (!reclaim->retired)
-		return -ENOMEM;
-	for_each_possible_cpu(cpu)
-		init_llist_head(per_cpu_ptr(reclaim->retired, cpu));
-	return 0;
+	reclaim->retired = alloc_percpu(struct lt_retired);
+	return reclaim->retired ? 0 : -ENOMEM;
 }
 
 /**
@@ -46,23 +40,34 @@ void lt_reclaim_destroy(struct lt_reclaim *reclaim)
 	reclaim->retired = NULL;
 }
 
-static struct llist_node *take_all(struct lt_reclaim *reclaim)
+/* Each list stays apart: to join them, one would have to look for their ends. */
+static bool take_all(struct lt_reclaim *reclaim)
 {
-	struct llist_node *all = NULL, *list, *last;
+	bool any = false;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct llist_head *head = per_cpu_ptr(reclaim->retired, cpu);
+		struct lt_retired *retired = per_cpu_ptr(reclaim->retired, cpu);
 
-		if (llist_empty(head))
+		if (!READ_ONCE(retired->head))
 			continue;
-		list = llist_del_all(head);
-		for (last = list; last->next; last = last->next)
-			;
-		last->next = all;
-		all = list;
+		/* Full barrier; pairs with the cmpxchg() in lt_retire(). */
+		retired->waiting = xchg(&retired->head, NULL);
+		any = true;
 	}
-	return all;
+	return any;
+}
+
+static void give_all(struct lt_reclaim *reclaim)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct lt_retired *retired = per_cpu_ptr(reclaim->retired, cpu);
+
+		lt_pool_put_batches(reclaim->pool, cpu, retired->waiting);
+		retired->waiting = NULL;
+	}
 }
 
 static void grace_period_ended(struct rcu_head *rcu)
@@ -80,7 +85,7 @@ static void grace_period_ended(struct rcu_head *rcu)
  * @start: start a grace period for what has been retired since the last one;
  *	each disturbs all CPUs a little, so only if the items are wanted
  *
- * Gives the batch whose grace period has ended to the pool.
+ * Gives the batches whose grace period has ended to the pool.
  *
  * Context: Task; the caller serialises.
  * Return: what was done; with @start, anything but LT_RECLAIM_IDLE means that
@@ -93,15 +98,15 @@ enum lt_reclaim_did lt_reclaim(struct lt_reclaim *reclaim, bool start)
 	/* Pairs with the smp_store_release() of grace_period_ended(). */
 	if (smp_load_acquire(&reclaim->busy))
 		return LT_RECLAIM_WAITING;
-	if (reclaim->batch) {
-		lt_pool_put(reclaim->pool, reclaim->batch);
-		reclaim->batch = NULL;
+	if (reclaim->waiting) {
+		reclaim->waiting = false;
+		give_all(reclaim);
 		did = LT_RECLAIM_GAVE;
 	}
 	if (!start)
 		return did;
-	reclaim->batch = take_all(reclaim);
-	if (reclaim->batch) {
+	reclaim->waiting = take_all(reclaim);
+	if (reclaim->waiting) {
 		WRITE_ONCE(reclaim->busy, true);
 		lt_call_rcu(&reclaim->rcu, grace_period_ended);
 		if (!did)
@@ -122,6 +127,6 @@ void lt_reclaim_drain(struct lt_reclaim *reclaim)
 {
 	while (lt_reclaim(reclaim, true))
 		rcu_barrier();
-	/* The callback of the last batch may have cleared busy and not returned. */
+	/* The callback of the last one may have cleared busy and not returned. */
 	rcu_barrier();
 }

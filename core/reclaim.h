@@ -3,9 +3,10 @@
  * Bring retired items back to the pool, a grace period after their last user.
  *
  * lt_retire() is what a probe may do: one push on a list of its CPU, no
- * call_rcu(), no wake-up. The thread of the tracker calls lt_reclaim(), which
- * takes all lists, starts a grace period for the batch and, when it has ended,
- * gives the batch to the pool. One grace period is under way at a time.
+ * call_rcu(), no wake-up. The list is made of batches as the pool wants them, so
+ * that nobody else has to touch each item. The thread of the tracker calls
+ * lt_reclaim(), which takes all lists, starts a grace period for them and, when
+ * it has ended, gives them to the pool. One grace period is under way at a time.
  *
  *                lt_retire     lt_reclaim
  *  lt_retire     lock-free     lock-free
@@ -14,26 +15,37 @@
 #ifndef _LT_CORE_RECLAIM_H
 #define _LT_CORE_RECLAIM_H
 
-#include <linux/llist.h>
+#include <linux/atomic.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
 #include "core/pool.h"
 
 /**
+ * struct lt_retired - of one CPU
+ * @head: chain of batches; pushed by the CPU, taken by lt_reclaim()
+ * @waiting: what was taken last and waits for the grace period; the worker's
+ */
+struct lt_retired {
+	struct lt_pool_item *head;
+	struct lt_pool_item *waiting;
+};
+
+/**
  * struct lt_reclaim - retired items on their way to the pool
  * @pool: where they go
- * @retired: per CPU, pushed by its CPU, taken whole by lt_reclaim()
- * @batch: waits for the grace period of @rcu
+ * @retired: per CPU
+ * @waiting: something waits for the grace period of @rcu
  * @rcu: the grace period
  * @busy: set by lt_reclaim() before @rcu is queued, cleared when it has ended
  * @done: called when a grace period has ended, in softirq or task context
  */
 struct lt_reclaim {
 	struct lt_pool *pool;
-	struct llist_head __percpu *retired;
-	struct llist_node *batch;
+	struct lt_retired __percpu *retired;
 	struct rcu_head rcu;
+	bool waiting;
 	bool busy;
 	void (*done)(struct lt_reclaim *reclaim);
 };
@@ -43,7 +55,7 @@ struct lt_reclaim {
  * @LT_RECLAIM_IDLE: nothing; with start, because nothing is retired
  * @LT_RECLAIM_WAITING: a grace period is still under way
  * @LT_RECLAIM_STARTED: a grace period was started, nothing given back
- * @LT_RECLAIM_GAVE: a batch was given back; another may be under way
+ * @LT_RECLAIM_GAVE: items were given back; others may be under way
  */
 enum lt_reclaim_did {
 	LT_RECLAIM_IDLE,
@@ -63,16 +75,31 @@ void lt_reclaim_drain(struct lt_reclaim *reclaim);
  * @reclaim: of the pool that the item is from
  * @item: readers may still see it
  *
- * Context: Any, NMI included; preemption off.
+ * Context: Any, NMI included; inside an RCU read-side section with preemption
+ * off.
  */
 static __always_inline void lt_retire(struct lt_reclaim *reclaim,
 				      struct lt_pool_item *item)
 {
-	/*
-	 * The cmpxchg() in llist_add() orders all that was done to the item
-	 * before; pairs with the xchg() of llist_del_all() in take_all().
-	 */
-	llist_add(&item->link, this_cpu_ptr(reclaim->retired));
+	struct lt_pool_item **list = &this_cpu_ptr(reclaim->retired)->head;
+	struct lt_pool_item *head = READ_ONCE(*list), *old;
+
+	for (;;) {
+		/*
+		 * What head is may be read: the grace period of what is on the
+		 * list now cannot end before this section does. The same rules
+		 * out ABA.
+		 */
+		lt_pool_join(reclaim->pool, item, head);
+		/*
+		 * Full barrier: orders all that was done to the item before.
+		 * Pairs with the xchg() in take_all().
+		 */
+		old = cmpxchg(list, head, item);
+		if (likely(old == head))
+			return;
+		head = old;	/* a nested context, or taken */
+	}
 }
 
 #endif /* _LT_CORE_RECLAIM_H */

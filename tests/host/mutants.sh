@@ -34,14 +34,21 @@ mutants() {
 	no-grace-period|HOST_BREAK_GP||asan|lfht_stress|unique
 	no-grace-period-pool|HOST_BREAK_GP||plain|pool_stress|migrate
 	reclaim-at-once|core/reclaim.c|s/lt_call_rcu(&reclaim->rcu, grace_period_ended)/grace_period_ended(\&reclaim->rcu)/|plain|pool_stress|migrate
-	reclaim-loses-lists|core/reclaim.c|s/last->next = all;//|plain|pool_stress|migrate
+	reclaim-loses-lists|core/reclaim.c|s/retired->waiting = xchg(&retired->head, NULL);/if (any) xchg(\&retired->head, NULL); else &/|plain|pool_stress|migrate
+	retire-not-atomic|core/reclaim.h|s/old = cmpxchg(list, head, item);/old = head; WRITE_ONCE(*list, item);/|plain|pool_stress|migrate
+	batch-too-large|core/pool.h|s/batches->count < pool->batch/batches->count <= pool->batch/|plain|pool_unit|items
+	batch-of-two-nodes|core/pool.h|s/likely(batches->nid == item->nid)/true/|plain|pool_unit|items
+	count-of-anothers|core/pool.c|s/atomic_add(count, /atomic_add(batch->count, /|tsan|pool_stress|migrate
+	refill-drops-rest|core/pool.c|s/WRITE_ONCE(last->next, head);/(void)last;/|plain|pool_stress|nmi
 	busy-without-release|core/reclaim.c|s/smp_store_release(&reclaim->busy, false)/WRITE_ONCE(reclaim->busy, false)/|tsan|pool_stress|migrate
-	depot-pop-not-atomic|core/pool.c|s/old = cmpxchg(&depot->head, head, READ_ONCE(head->next_batch));/old = head; WRITE_ONCE(depot->head, READ_ONCE(head->next_batch));/|plain|pool_stress|migrate
+	depot-pop-not-atomic|core/pool.c|s/old = cmpxchg(stack, head, READ_ONCE(head->next_batch));/old = head; WRITE_ONCE(*stack, READ_ONCE(head->next_batch));/|plain|pool_stress|migrate
 	cache-pop-not-atomic|core/pool.h|/^static __always_inline struct lt_pool_item .lt_pool_get/,/^}/ { s/old = lt_this_cpu_cmpxchg(pool->caches->head, head,/old = head; WRITE_ONCE(this_cpu_ptr(pool->caches)->head,/ }|plain|pool_stress|nmi
 	caches-eat-capacity|core/pool.c|s/err = lt_pool_grow(pool, capacity);/err = lt_pool_grow(pool, capacity - 4 * pool->batch), pool->capacity = capacity;/|plain|pool_unit|hoard
 	dry-untold|core/pool.c|s/WRITE_ONCE(pool->dry, true);/(void)pool;/|plain|pool_unit|items
 	dry-for-ever|core/pool.c|s/WRITE_ONCE(pool->dry, false);/(void)pool;/|plain|pool_unit|items
-	home-node-only|core/pool.c|/pool_refill/,/^}/ s/for_each_online_node(nid)/for (nid = 0; nid < 0; nid++)/|plain|pool_unit|init
+	home-node-only|core/pool.c|s/batch = batch_of_others(pool, home)/(void)batch_of_others/|plain|pool_unit|init
+	own-batches-only|core/pool.c|/batch_of_others/,/^}/ s/for_each_possible_cpu(cpu)/for (cpu = 0; cpu < 0; cpu++)/|plain|pool_unit|own_batches
+	batches-go-elsewhere|core/pool.c|s/batches->nid == home/false/|plain|pool_unit|own_batches
 	END
 }
 

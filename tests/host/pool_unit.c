@@ -53,29 +53,40 @@ static void on_cpu(int cpu)
 	host_thread_enter(cpu);
 }
 
-/* Each batch of a depot: items of this node, as many as it says. */
+/* Each batch of a stack: items of this node, as many as it says. */
+static unsigned int check_batches(const struct lt_pool *pool,
+				  struct lt_pool_item *batch, int nid)
+{
+	struct lt_pool_item *item;
+	struct llist_node *node;
+	unsigned int n, free = 0;
+
+	for (; batch; batch = batch->next_batch) {
+		n = 0;
+		for (node = &batch->link; node; node = node->next) {
+			item = llist_entry(node, struct lt_pool_item, link);
+			CHECK_EQ(item->nid, nid);
+			n++;
+		}
+		CHECK_EQ(batch->count, n);
+		CHECK(n <= pool->batch, "a batch of %u", n);
+		free += n;
+	}
+	return free;
+}
+
 static void check_depots(struct lt_pool *pool)
 {
-	struct lt_pool_item *batch, *item;
-	struct llist_node *node;
-	unsigned int n, free;
-	int nid;
+	unsigned int free;
+	int nid, cpu;
 
 	for_each_online_node(nid) {
-		free = 0;
-		for (batch = pool->depots[nid].head; batch;
-		     batch = batch->next_batch) {
-			n = 0;
-			for (node = &batch->link; node; node = node->next) {
-				item = llist_entry(node, struct lt_pool_item,
-						   link);
-				CHECK_EQ(item->nid, nid);
-				n++;
-			}
-			CHECK_EQ(batch->count, n);
-			CHECK(n <= pool->batch, "a batch of %u", n);
-			free += n;
-		}
+		free = check_batches(pool, pool->depots[nid].head, nid);
+		for_each_possible_cpu(cpu)
+			if (cpu_to_node(cpu) == nid)
+				free += check_batches(pool,
+					per_cpu_ptr(pool->caches, cpu)->batches,
+					nid);
 		CHECK_EQ(atomic_read(&pool->depots[nid].free), free);
 	}
 }
@@ -299,6 +310,38 @@ static void test_reclaim(void)
 	CHECK_EQ(host_allocated, before);
 }
 
+/* What a CPU has used comes back to it, in batches, and others can have it. */
+static void test_own_batches(void)
+{
+	struct lt_pool_cache *cache;
+	struct lt_reclaim reclaim;
+	struct llist_node *list;
+	struct lt_pool pool;
+	unsigned int i, n;
+
+	CHECK_EQ(lt_pool_init(&pool, SIZE, 1000, on_low), 0);
+	CHECK_EQ(lt_reclaim_init(&reclaim, &pool, on_done), 0);
+	on_cpu(2);
+	n = 3 * pool.batch + 1;
+	for (i = 0; i < n; i++) {
+		rcu_read_lock_sched();
+		lt_retire(&reclaim, lt_pool_get(&pool));
+		rcu_read_unlock_sched();
+	}
+	lt_reclaim_drain(&reclaim);
+	check_depots(&pool);
+	cache = per_cpu_ptr(pool.caches, 2);
+	CHECK_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)), n);
+	CHECK_EQ(lt_pool_count_free(&pool), pool.total);
+	on_cpu(7);
+	n = get_all(&pool, &list);
+	CHECK(n >= 1000, "CPU 7 gets %u of 1000", n);
+	CHECK(!cache->batches, "CPU 7 leaves batches of another CPU");
+	on_cpu(-1);
+	lt_reclaim_destroy(&reclaim);
+	lt_pool_destroy(&pool);
+}
+
 static const struct ktap_test tests[] = {
 	{ "init", test_init },
 	{ "nomem", test_nomem },
@@ -306,6 +349,7 @@ static const struct ktap_test tests[] = {
 	{ "low_and_grow", test_low_and_grow },
 	{ "hoard", test_hoard },
 	{ "reclaim", test_reclaim },
+	{ "own_batches", test_own_batches },
 };
 
 int main(int argc, char **argv)

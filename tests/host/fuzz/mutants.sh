@@ -24,8 +24,9 @@ mutants() {
 	bucket-left-out|table|rculfhash/rculfhash.c|s/while (i < nr) {/while (i + 1 < nr) {/
 	walk-skips|table|rculfhash/rculfhash.c|s/.cursor = node->order_key;/*cursor = node->order_key + 2;/
 	reclaim-at-once|table|core/reclaim.c|s/lt_call_rcu(&reclaim->rcu, grace_period_ended)/grace_period_ended(\&reclaim->rcu)/
-	reclaim-loses-lists|table|core/reclaim.c|s/last->next = all;//
-	depot-pop-not-atomic|table|core/pool.c|s/old = cmpxchg(&depot->head, head, READ_ONCE(head->next_batch));/old = head; head = READ_ONCE(old->next_batch); host_perturb(1); WRITE_ONCE(depot->head, head); head = old;/
+	reclaim-loses-lists|table|core/reclaim.c|s/retired->waiting = xchg(&retired->head, NULL);/if (any) xchg(\&retired->head, NULL); else &/
+	depot-pop-not-atomic|table|core/pool.c|s/old = cmpxchg(stack, head, READ_ONCE(head->next_batch));/old = head; head = READ_ONCE(old->next_batch); host_perturb(1); WRITE_ONCE(*stack, head); head = old;/
+	retire-not-atomic|table|core/reclaim.h|s/old = cmpxchg(list, head, item);/host_perturb(1); old = head; WRITE_ONCE(*list, item);/
 	cache-pop-not-atomic|table|core/pool.h|/^static __always_inline struct lt_pool_item .lt_pool_get/,/^}/ { s/old = lt_this_cpu_cmpxchg(pool->caches->head, head,/old = head; host_perturb(1); WRITE_ONCE(this_cpu_ptr(pool->caches)->head,/ }
 	threshold-missed|tracker|core/verdict.h|s/delay_ns >= threshold_ns/delay_ns > threshold_ns/
 	clock-wraps|tracker|core/verdict.h|s/if (likely(now_ns >= start_ns))/if (1)/

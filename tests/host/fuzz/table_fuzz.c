@@ -146,25 +146,32 @@ static void on_done(struct lt_reclaim *r)
 	EXPECT(!r->busy, "done and busy");
 }
 
-/* What is in the batch comes home with the next call that gives it. */
+/* What waits comes home with the next call that gives it. */
 static unsigned int come_home(void)
 {
+	struct lt_pool_item *batch;
 	struct llist_node *node;
 	unsigned int n = 0;
+	int cpu;
 
-	for (node = reclaim.batch; node; node = node->next, n++) {
-		struct item *item = container_of(node, struct item, pool.link);
+	for_each_possible_cpu(cpu) {
+		batch = per_cpu_ptr(reclaim.retired, cpu)->waiting;
+		for (; batch; batch = batch->next_batch)
+			for (node = &batch->link; node; node = node->next, n++) {
+				struct item *item = container_of(node, struct item,
+								 pool.link);
 
-		EXPECT(item->state == RETIRED, "state %d in the batch",
-		       item->state);
-		item->state = HOME;
+				EXPECT(item->state == RETIRED,
+				       "state %d in a batch", item->state);
+				item->state = HOME;
+			}
 	}
 	return n;
 }
 
 static void do_reclaim(bool start)
 {
-	bool had = reclaim.batch, waits = fuzz_grace_period_waits();
+	bool had = reclaim.waiting, waits = fuzz_grace_period_waits();
 	unsigned int coming = had && !waits ? come_home() : 0;
 	enum lt_reclaim_did did = lt_reclaim(&reclaim, start);
 

@@ -2,7 +2,7 @@
 /*
  * Retire and reuse of an event: nobody who found it sees the next operation in
  * it, and what was done to it is done before it is used again. The list of the retired is seen whole.
- * lt_retire(): cmpxchg() in llist_add()	<-> take_all(): xchg()
+ * lt_retire(): cmpxchg()			<-> take_all(): xchg()
  * lt_reclaim(): call_rcu()			<-> the section of each lookup
  * grace_period_ended(): release of busy	<-> lt_reclaim(): load-acquire
  * lt_event_drop(): full barrier		<-> lt_event_ref(), the next begin

@@ -103,6 +103,21 @@ static __always_inline void fill_key(struct latency_tracker_event *event,
 		memcpy(event->data, key->bytes, key->len);
 }
 
+/* What was not given is not read either. */
+static __always_inline void fill_own(struct lt_event_own *own,
+				     struct latency_tracker_event *event,
+				     const struct latency_tracker_in *in)
+{
+	if (in->callback) {
+		own->callback = in->callback;
+		event->flags |= LT_EVENT_CALLBACK;
+	}
+	if (event->flags & LATENCY_TRACKER_THRESHOLD)
+		own->threshold_ns = in->threshold_ns;
+	if (event->flags & LATENCY_TRACKER_TIMEOUT)
+		own->timeout_ns = in->timeout_ns;
+}
+
 /* Nobody else sees the event yet; lfht_add*() publishes it. */
 static __always_inline void
 fill_event(const struct latency_tracker *tracker,
@@ -112,13 +127,10 @@ fill_event(const struct latency_tracker *tracker,
 	atomic_set(&event->refs, 1 | LT_EVENT_PENDING);
 	event->priv_off = tracker->priv_off;
 	event->flags = flags;
-	event->callback = in ? in->callback : NULL;
 	fill_key(event, key);
 	fill_priv(tracker, event, in);
-	if (flags & LATENCY_TRACKER_THRESHOLD)
-		event->threshold_ns = in->threshold_ns;
-	if (flags & LATENCY_TRACKER_TIMEOUT)
-		event->timeout_ns = in->timeout_ns;
+	if (in)
+		fill_own(lt_event_own(tracker, event), event, in);
 	event->start_ns = flags & LATENCY_TRACKER_START ?
 				  in->start_ns : latency_tracker_clock();
 }

@@ -30,21 +30,22 @@
 #define LT_EVENT_TIMED_OUT	BIT(28)	/* the timeout has fired */
 #define LT_EVENT_COUNT		(BIT(28) - 1)
 
+/* In latency_tracker_event.flags, beside those of the begin. */
+#define LT_EVENT_CALLBACK	BIT(7)	/* has a callback of its own */
+
 /**
  * struct latency_tracker_event - one operation
  * @item: the pool's
  * @refs: references and flags, see above
  * @key_len: bytes of key at @data
  * @priv_off: offset in @data of the private bytes
- * @flags: of the begin
+ * @flags: of the begin, and LT_EVENT_CALLBACK
  * @node: the table's
  * @start_ns: begin
- * @callback: of this event, or NULL for the default
- * @threshold_ns: valid with LATENCY_TRACKER_THRESHOLD in @flags
- * @timeout_ns: valid with LATENCY_TRACKER_TIMEOUT in @flags
- * @data: key, then private bytes
+ * @data: key, private bytes, struct lt_event_own
  *
- * A begin and an end touch the first cache line and the key.
+ * A begin and an end touch the first cache line, which has room for 8 bytes of
+ * the key, and no other if that is all there is.
  */
 struct latency_tracker_event {
 	struct lt_pool_item item;
@@ -54,10 +55,19 @@ struct latency_tracker_event {
 	u8 flags;
 	struct lfht_node node;
 	u64 start_ns;
+	char data[] __aligned(8);
+};
+
+/**
+ * struct lt_event_own - what is the tracker's for most events
+ * @callback: valid with LT_EVENT_CALLBACK
+ * @threshold_ns: valid with LATENCY_TRACKER_THRESHOLD
+ * @timeout_ns: valid with LATENCY_TRACKER_TIMEOUT
+ */
+struct lt_event_own {
 	latency_tracker_cb callback;
 	u64 threshold_ns;
 	u64 timeout_ns;
-	char data[] __aligned(8);
 };
 
 static inline struct latency_tracker_event *

@@ -34,7 +34,8 @@ static int init_memory(struct latency_tracker *tracker,
 		       const struct latency_tracker_config *c)
 {
 	size_t size = sizeof(struct latency_tracker_event) +
-		      tracker->priv_off + tracker->priv_size;
+		      tracker->priv_off + tracker->priv_size +
+		      sizeof(struct lt_event_own);
 	u32 max = max(c->max_events, c->grow_limit);
 	int err;
 

@@ -85,7 +85,8 @@ static void check_event(struct lfht_node *node, void *arg)
 	struct latency_tracker_event *event = lt_event_of_node(node);
 	struct lt_walk *w = arg;
 	u64 due, timeout_ns = event->flags & LATENCY_TRACKER_TIMEOUT ?
-				      event->timeout_ns : w->timeout_ns;
+				      lt_event_own(w->tracker, event)->timeout_ns :
+				      w->timeout_ns;
 
 	if (w->nr == LT_DUE_MAX) {
 		w->next_ns = w->now_ns;	/* the rest at once, in another walk */

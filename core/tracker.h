@@ -91,6 +91,13 @@ static inline u64 lt_add_ns(u64 a, u64 b)
 	return check_add_overflow(a, b, &sum) ? U64_MAX : sum;
 }
 
+static inline struct lt_event_own *
+lt_event_own(const struct latency_tracker *tracker,
+	     struct latency_tracker_event *event)
+{
+	return lt_event_priv(event) + tracker->priv_size;
+}
+
 /* core/crossings.c */
 void lt_crossings_init(struct latency_tracker *tracker);
 unsigned long lt_crossings_sum(const struct latency_tracker *tracker);

@@ -9,7 +9,10 @@ static void call_back(struct latency_tracker *tracker,
 		      struct latency_tracker_event *event,
 		      struct latency_tracker_verdict *verdict)
 {
-	latency_tracker_cb callback = event->callback ?: tracker->callback;
+	latency_tracker_cb callback =
+		event->flags & LT_EVENT_CALLBACK ?
+			lt_event_own(tracker, event)->callback :
+			tracker->callback;
 
 	verdict->tracker = tracker;
 	verdict->event = event;

@@ -27,10 +27,10 @@ static __always_inline u64 lt_delay_of(struct latency_tracker *tracker,
 
 static __always_inline u64
 lt_threshold_of(const struct latency_tracker *tracker,
-		const struct latency_tracker_event *event)
+		struct latency_tracker_event *event)
 {
 	return event->flags & LATENCY_TRACKER_THRESHOLD ?
-		       event->threshold_ns :
+		       lt_event_own(tracker, event)->threshold_ns :
 		       READ_ONCE(tracker->threshold_ns);
 }
 

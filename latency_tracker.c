@@ -3,6 +3,7 @@
  * The API. What it promises is in latency_tracker.h; how it is kept, in core/
  * and rculfhash/.
  */
+#include <linux/build_bug.h>
 #include <linux/err.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -18,9 +19,9 @@
 	(LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_KEEP |		     \
 	 LATENCY_TRACKER_THRESHOLD | LATENCY_TRACKER_TIMEOUT |		     \
 	 LATENCY_TRACKER_START)
-#define LT_IN_OVERRIDES							     \
-	(LATENCY_TRACKER_THRESHOLD | LATENCY_TRACKER_TIMEOUT |		     \
-	 LATENCY_TRACKER_START)
+
+/* One of these, not both. */
+#define LT_IN_BOTH	(LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_KEEP)
 
 /*
  * Every call on the hot path is between these two, a read-side section of its
@@ -53,21 +54,21 @@ static __always_inline bool match(const struct lfht_node *node,
 static __always_inline bool
 key_is_valid(const struct latency_tracker *tracker, const struct lt_key *key)
 {
-	return !IS_ERR_OR_NULL(tracker) && key->bytes && key->len &&
-	       key->len <= tracker->key_size;
+	/* A length of 0 becomes a large one. */
+	return likely(!IS_ERR_OR_NULL(tracker)) && likely(key->bytes) &&
+	       likely(key->len - 1 < tracker->key_size);
 }
 
 static __always_inline bool
 in_is_valid(const struct latency_tracker *tracker, u32 flags,
 	    const struct latency_tracker_in *in)
 {
-	if (unlikely(flags & ~LT_IN_FLAGS))
+	/* For most: none, or one of the first two. */
+	BUILD_BUG_ON(LT_IN_BOTH != 3);
+	if (likely(!in))
+		return flags < LT_IN_BOTH;
+	if ((flags & ~LT_IN_FLAGS) || (flags & LT_IN_BOTH) == LT_IN_BOTH)
 		return false;
-	if (unlikely((flags & LATENCY_TRACKER_UNIQUE) &&
-		     (flags & LATENCY_TRACKER_KEEP)))
-		return false;
-	if (!in)
-		return !(flags & LT_IN_OVERRIDES);
 	return in->priv_len <= tracker->priv_size &&
 	       (in->priv || !in->priv_len);
 }
@@ -78,7 +79,8 @@ fill_priv(const struct latency_tracker *tracker,
 	  struct latency_tracker_event *event,
 	  const struct latency_tracker_in *in)
 {
-	u64 *to = lt_event_priv(event), *end = to + tracker->priv_size / 8;
+	u64 *to = (u64 *)(event->data + tracker->priv_off);
+	u64 *end = (u64 *)((char *)to + tracker->priv_size);
 	const u8 *from = in ? in->priv : NULL;
 	u32 len = in ? in->priv_len : 0;
 

@@ -209,9 +209,12 @@ lfht_bucket_of(const struct lfht *ht, unsigned int order, unsigned long hash)
 {
 	/* Two shifts: order 0 must give bucket 0, not an undefined shift. */
 	unsigned long t = (hash >> 1) >> (BITS_PER_LONG - 1 - order);
-	unsigned int diff = order - ht->base_order;
-	unsigned int zeros;
+	unsigned int diff, zeros;
 
+	/* Most tables have the size that they were made with. */
+	if (likely(order == ht->base_order))
+		return &ht->base[t];
+	diff = order - ht->base_order;
 	if (!(t & ((1UL << diff) - 1)))
 		return &ht->base[t >> diff];
 	zeros = __ffs(t);

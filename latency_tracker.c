@@ -55,7 +55,7 @@ static __always_inline bool
 key_is_valid(const struct latency_tracker *tracker, const struct lt_key *key)
 {
 	/* A length of 0 becomes a large one. */
-	return likely(!IS_ERR_OR_NULL(tracker)) && likely(key->bytes) &&
+	return !IS_ERR_OR_NULL(tracker) && likely(key->bytes) &&
 	       likely(key->len - 1 < tracker->key_size);
 }
 

@@ -37,9 +37,12 @@ static void batch_push(struct lt_pool *pool, struct lt_pool_item **stack,
 		       struct lt_pool_item *batch)
 {
 	struct lt_pool_item *head = READ_ONCE(*stack), *old;
-	/* Before others can have it, and make another batch of it. */
-	int count = batch->count, nid = batch->nid;
 
+	/*
+	 * Counted before others can have it, and make another batch of it; so
+	 * the count is never too small, see has_batches().
+	 */
+	atomic_add(batch->count, &pool->depots[batch->nid].free);
 	for (;;) {
 		WRITE_ONCE(batch->next_batch, head);
 		/*
@@ -51,7 +54,6 @@ static void batch_push(struct lt_pool *pool, struct lt_pool_item **stack,
 			break;
 		head = old;
 	}
-	atomic_add(count, &pool->depots[nid].free);
 }
 
 /* In an RCU read-side section, preemption off: no ABA, see pool.h. */
@@ -78,6 +80,18 @@ static struct lt_pool_item *batch_pop(struct lt_pool *pool,
 		head = smp_load_acquire(stack);
 	}
 	return head;
+}
+
+/* Or else nobody looks through all CPUs, each time that somebody begins. */
+static bool has_batches(const struct lt_pool *pool)
+{
+	int nid;
+
+	for_each_online_node(nid) {
+		if (atomic_read(&pool->depots[nid].free))
+			return true;
+	}
+	return false;
 }
 
 /* What other CPUs and nodes have, the near ones first. */
@@ -144,7 +158,7 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 	batch = batch_pop(pool, &this_cpu_ptr(pool->caches)->batches);
 	if (!batch)
 		batch = batch_pop(pool, &pool->depots[home].head);
-	if (!batch)
+	if (!batch && has_batches(pool))
 		batch = batch_of_others(pool, home);
 	if (!batch && !READ_ONCE(pool->dry))
 		WRITE_ONCE(pool->dry, true);
@@ -225,7 +239,7 @@ static struct llist_node *chunk_alloc(struct lt_pool *pool, int nid,
 	 * be killed for a tracker. Half is left to others, and to errors of the
 	 * estimate.
 	 */
-	if (size >> PAGE_SHIFT > si_mem_available() / 2)
+	if (size >> PAGE_SHIFT > (size_t)si_mem_available() / 2)
 		return NULL;
 	chunk = kvzalloc_node(size, GFP_KERNEL | __GFP_NOWARN, nid);
 	if (!chunk)
@@ -358,7 +372,7 @@ bool lt_pool_is_low(const struct lt_pool *pool)
 	int nid;
 
 	for_each_online_node(nid)
-		free += max(atomic_read(&pool->depots[nid].free), 0);
+		free += atomic_read(&pool->depots[nid].free);
 	return free < capacity - capacity / 2;
 }
 

@@ -38,7 +38,7 @@ mutants() {
 	retire-not-atomic|core/reclaim.h|s/old = cmpxchg(list, head, item);/old = head; WRITE_ONCE(*list, item);/|plain|pool_stress|migrate
 	batch-too-large|core/pool.h|s/batches->count < pool->batch/batches->count <= pool->batch/|plain|pool_unit|items
 	batch-of-two-nodes|core/pool.h|s/likely(batches->nid == item->nid)/true/|plain|pool_unit|items
-	count-of-anothers|core/pool.c|s/atomic_add(count, /atomic_add(batch->count, /|tsan|pool_stress|migrate
+	count-of-anothers|core/pool.c|/^static void batch_push/,/^}/ { s/atomic_add(batch->count.*;/;/; s/^}/\tatomic_add(batch->count, \&pool->depots[batch->nid].free);\n}/ }|tsan|pool_stress|migrate
 	refill-drops-rest|core/pool.c|s/WRITE_ONCE(last->next, head);/(void)last;/|plain|pool_stress|nmi
 	busy-without-release|core/reclaim.c|s/smp_store_release(&reclaim->busy, false)/WRITE_ONCE(reclaim->busy, false)/|tsan|pool_stress|migrate
 	depot-pop-not-atomic|core/pool.c|s/old = cmpxchg(stack, head, READ_ONCE(head->next_batch));/old = head; WRITE_ONCE(*stack, READ_ONCE(head->next_batch));/|plain|pool_stress|migrate

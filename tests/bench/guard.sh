@@ -21,7 +21,7 @@ while read -r line; do
 	echo "# $line"
 done <<<"$measured"
 while IFS='|' read -r variant before; do
-	now=$(sed -n "s/^ *$variant  *\([0-9.]*\)$/\1/p" <<<"$measured")
+	now=$(sed -nE "s/^ *$variant  +([0-9.]+)( .*)?\$/\1/p" <<<"$measured")
 	awk -v name="$variant" -v now="${now:-0}" -v before="$before" -v percent="$percent" '
 		BEGIN {
 			ok = now > 0 && now <= before * (1 + percent / 100)

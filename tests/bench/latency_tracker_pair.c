@@ -9,16 +9,25 @@
  * Each variant runs in rounds that fit the pool, with interrupts off; what an
  * empty loop costs is taken off, and the best round counts, so that a tick or
  * a first touch does not.
+ *
+ * Then each runs between the marks of mark.h, for the emulator's plugin that counts
+ * what a clock does not show. There is one group of marks for an empty function, then
+ * one for each line that is printed, in the same order.
  */
 #include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/trace_events.h>
 
 #include "latency_tracker.h"
+#include "mark.h"
+#include "pair.h"
 
-#define PAIRS	256
+#define CREATE_TRACE_POINTS
+#include "pair_trace.h"
+
 #define ROUNDS	20
 
 static unsigned int ns_per_unit = 2;
@@ -27,10 +36,14 @@ MODULE_PARM_DESC(ns_per_unit, "ns of guest time per unit that is printed");
 
 static struct latency_tracker *tracker;
 static unsigned long late;
+static u64 empty_ns;
+u64 pair_threshold_ns = LATENCY_TRACKER_NEVER;
 
 static void callback(const struct latency_tracker_verdict *verdict)
 {
 	late++;
+	trace_pair_latency(*(u64 *)verdict->key, verdict->start_ns,
+			   verdict->delay_ns);
 }
 
 static noinline int nothing(u64 key)
@@ -81,6 +94,16 @@ static int keep(u64 key)
 					 0);
 }
 
+/* As a caller does who has kept the begin himself. */
+static int in_one(u64 key)
+{
+	struct latency_tracker_in in = { .start_ns = latency_tracker_clock() };
+
+	return latency_tracker_event_whole(tracker, &key, sizeof(key),
+					   LATENCY_TRACKER_START, &in, 0, NULL,
+					   0);
+}
+
 static int miss(u64 key)
 {
 	return latency_tracker_event_out(tracker, &key, sizeof(key), 0, NULL,
@@ -98,6 +121,14 @@ static u64 one_round(int (*fn)(u64 key))
 	return latency_tracker_clock() - begin;
 }
 
+/* Let the events come home: no round may run dry. */
+static void rest(void)
+{
+	rcu_barrier();
+	pair_tables_rest();
+	schedule_timeout_uninterruptible(HZ / 50);
+}
+
 static u64 measure(int (*fn)(u64 key))
 {
 	unsigned long flags;
@@ -108,19 +139,89 @@ static u64 measure(int (*fn)(u64 key))
 		local_irq_save(flags);
 		best = min(best, one_round(fn));
 		local_irq_restore(flags);
-		/* Let the events come home: no round may run dry. */
-		rcu_barrier();
-		schedule_timeout_uninterruptible(HZ / 50);
+		rest();
 	}
 	return best;
 }
 
-static void report(const char *what, int (*fn)(u64 key), u64 empty)
+/* The same for the plugin, pair by pair. */
+static void count(int (*fn)(u64 key))
 {
-	u64 ns = max(measure(fn), empty) - empty;
+	unsigned long flags;
+	u64 key;
+
+	mark(MARK_GROUP);
+	local_irq_save(flags);
+	for (key = 0; key < PAIRS; key++) {
+		mark(MARK_BEGIN);
+		fn(key * 0x1234567);
+		mark(MARK_END);
+	}
+	local_irq_restore(flags);
+	rest();
+}
+
+void pair_report(const struct pair_variant *variant)
+{
+	u64 ns = max(measure(variant->fn), empty_ns) - empty_ns;
 	u64 tenths = div_u64(ns * 10, PAIRS * ns_per_unit);
 
-	pr_info("pair: %-28s %llu.%llu\n", what, tenths / 10, tenths % 10);
+	count(variant->fn);
+	pr_info("pair: %-28s %llu.%llu\n", variant->name, tenths / 10,
+		tenths % 10);
+}
+
+/* Nothing is late, or everything, and then there is an event. */
+void pair_set_late(bool all)
+{
+	WRITE_ONCE(pair_threshold_ns, all ? 0 : LATENCY_TRACKER_NEVER);
+	latency_tracker_set_threshold(tracker, pair_threshold_ns);
+	trace_set_clr_event("latency_tracker_bench", "pair_latency", all);
+}
+
+static const struct pair_variant in_time[] = {
+	{ "two clock reads", clocks },
+	{ "hit", hit },
+	{ "hit, 24 private bytes", hit_priv },
+	{ "unique", unique },
+	{ "keep", keep },
+	{ "end without a begin", miss },
+	{ "begin and end in one call", in_one },
+};
+
+static const struct pair_variant with_timeout = { "hit, timeout on", hit };
+static const struct pair_variant is_late = { "hit, late, empty callback", hit };
+static const struct pair_variant with_event = { "hit, late, event", hit };
+
+static void report_tracker(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(in_time); i++)
+		pair_report(&in_time[i]);
+	latency_tracker_set_timeout(tracker, NSEC_PER_SEC);
+	pair_report(&with_timeout);
+	latency_tracker_set_timeout(tracker, 0);
+	latency_tracker_set_threshold(tracker, 0);
+	pair_report(&is_late);
+	pair_set_late(true);
+	pair_report(&with_event);
+	pair_set_late(false);
+}
+
+static void report(void)
+{
+	struct latency_tracker_counts counts;
+
+	mark(MARK_ARM);
+	rest();
+	empty_ns = measure(nothing);
+	count(nothing);
+	report_tracker();
+	pair_tables_report();
+	latency_tracker_snapshot(tracker, &counts);
+	pr_info("pool: %llu begins, %llu skipped, %llu bytes of memory\n",
+		counts.started, counts.skipped, counts.memory);
 }
 
 static int __init pair_init(void)
@@ -129,36 +230,28 @@ static int __init pair_init(void)
 		.name = "pair",
 		.callback = callback,
 		.threshold_ns = LATENCY_TRACKER_NEVER,
-		.max_events = 8192,
+		.max_events = EVENTS,
 		.key_size = 16,
 		.priv_size = 24,
 	};
-	struct latency_tracker_counts counts;
-	u64 empty;
+	int err;
 
 	tracker = latency_tracker_create(&config);
 	if (IS_ERR(tracker))
 		return PTR_ERR(tracker);
-	empty = measure(nothing);
-	report("two clock reads", clocks, empty);
-	report("hit", hit, empty);
-	report("hit, 24 private bytes", hit_priv, empty);
-	report("unique", unique, empty);
-	report("keep", keep, empty);
-	report("end without a begin", miss, empty);
-	latency_tracker_set_timeout(tracker, NSEC_PER_SEC);
-	report("hit, timeout on", hit, empty);
-	latency_tracker_set_threshold(tracker, 0);
-	report("hit, late, empty callback", hit, empty);
-	latency_tracker_snapshot(tracker, &counts);
-	pr_info("pair: %llu begins, %llu skipped, %llu bytes of memory\n",
-		counts.started, counts.skipped, counts.memory);
+	err = pair_tables_init();
+	if (err) {
+		latency_tracker_destroy(tracker);
+		return err;
+	}
+	report();
 	return 0;
 }
 
 static void __exit pair_exit(void)
 {
 	latency_tracker_destroy(tracker);
+	pair_tables_exit();
 }
 
 module_init(pair_init);

@@ -117,7 +117,8 @@ def show_oltp(result, other):
             continue
         r = result[name]
         plain = name == "nothing"
-        rows.append((NAMES[name][0], f"{r['seconds']:.4f}", str(r["runs"]), f"{r['spread']:.2f} %",
+        rows.append((NAMES[name][0], f"{r['seconds']:.4f}", str(r["runs"]),
+                     f"{r['spread']:.2f} %" if r["runs"] > 1 else "",
                      "" if plain else f"{r['overhead']:+.2f} %",
                      "" if plain or r["error"] is None else f"{r['error']:.2f}",
                      str(r["switches"])))
@@ -149,6 +150,7 @@ def svg(result, about):
     names = [name for name in NAMES if name in result and name != "nothing"]
     left, width, high, bottom, top = 270, 480, 22, 46, 62
     most = max([result[name]["overhead"] + (result[name]["error"] or 0) for name in names] + [1])
+    any_error = any(result[name]["error"] for name in names)
     step = next(s for s in (.5, 1, 2, 5, 10, 20, 50, 100) if most / s <= 10)
 
     def x(value):
@@ -158,10 +160,10 @@ def svg(result, about):
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 90}" height="{height}" '
            'font-family="sans-serif" font-size="13">',
            '<rect width="100%" height="100%" fill="white"/>',
-           f'<text x="10" y="22" font-size="16">What it costs: sysbench oltp_read_write on MariaDB, '
-           f'Linux {escape(about.get("kernel", "?"))}</text>',
-           '<text x="10" y="42" fill="#555">more instructions than with nothing, in percent; '
-           'the lines are 95 % confidence intervals</text>']
+           '<text x="10" y="22" font-size="16">What it costs: sysbench oltp_read_write on '
+           f'MariaDB, Linux {escape(about.get("kernel", "?"))}</text>',
+           '<text x="10" y="42" fill="#555">more instructions than with nothing, in percent'
+           f'{"; lines: 95 % confidence intervals" if any_error else ""}</text>']
     value = 0
     while value <= most:
         out.append(f'<line x1="{x(value):.1f}" y1="{top}" x2="{x(value):.1f}" '
@@ -279,19 +281,25 @@ def read_profile(path):
 
 
 def profile(args):
-    """What runs with something that hardly runs without it, is its; the rest is noise, too."""
+    """User space is where the noise is; what hardly runs without a tracker is its for sure."""
     before, after = read_profile(args.before), read_profile(args.after)
     total = sum(before.values())
     change = {where: after[where] - before[where] for where in {*before, *after}}
+    user = change.pop((USER, ""), 0)
     own = {where: more for where, more in change.items() if before[where] * 10 < after[where]}
-    print(f"{total:,} instructions before, {sum(after.values()):,} after"
-          f" ({(sum(after.values()) / total - 1) * 100:+.2f} %)\n"
-          f"{sum(own.values()):,} ({sum(own.values()) / total * 100:.3f} %) in functions that"
-          " run at least ten times as much as before:")
-    rows = [("function", "before", "more", "percent")]
-    for where in sorted(own, key=lambda where: -own[where])[:30]:
-        rows.append((" ".join(where).strip(), f"{before[where]:,}", f"{own[where]:+,}",
-                     f"{own[where] / total * 100:.3f}"))
+
+    def share(more):
+        return f"{more:+,}", f"{more / total * 100:+.3f} %"
+
+    columns([("instructions with nothing", f"{total:,}", ""),
+             ("more in the kernel", *share(sum(change.values()))),
+             ("  in functions that run ten times as much", *share(sum(own.values()))),
+             ("more in user space", *share(user))])
+    print()
+    rows = [("function", "with nothing", "more", "percent")]
+    for where in sorted(change, key=lambda where: -abs(change[where]))[:25]:
+        more, percent = share(change[where])
+        rows.append((" ".join(where).strip(), f"{before[where]:,}", more, percent[:-2]))
     columns(rows)
 
 

@@ -279,14 +279,14 @@ static void in_and_out(u64 key)
 	complete(&context_done);
 }
 
-static enum hrtimer_restart hardirq_context(struct hrtimer *timer)
+static enum hrtimer_restart from_hardirq(struct hrtimer *timer)
 {
 	ST_TRUE(lt_in_hardirq());
 	in_and_out(1);
 	return HRTIMER_NORESTART;
 }
 
-static void softirq_context(struct tasklet_struct *tasklet)
+static void from_softirq(struct tasklet_struct *tasklet)
 {
 	ST_TRUE(in_serving_softirq());
 	in_and_out(2);
@@ -302,13 +302,13 @@ static void contexts(void)
 	if (!context_tracker)
 		return;
 	init_completion(&context_done);
-	lt_hrtimer_setup(&timer, hardirq_context, CLOCK_MONOTONIC,
+	lt_hrtimer_setup(&timer, from_hardirq, CLOCK_MONOTONIC,
 			 HRTIMER_MODE_REL_HARD);
 	hrtimer_start(&timer, 1000000, HRTIMER_MODE_REL_HARD);
 	ST_TRUE(wait_for_completion_timeout(&context_done, 10 * HZ));
 	hrtimer_cancel(&timer);
 
-	tasklet_setup(&tasklet, softirq_context);
+	tasklet_setup(&tasklet, from_softirq);
 	tasklet_schedule(&tasklet);
 	ST_TRUE(wait_for_completion_timeout(&context_done, 10 * HZ));
 	tasklet_kill(&tasklet);

@@ -126,6 +126,7 @@ fill_event(const struct latency_tracker *tracker,
 	   struct latency_tracker_event *event, const struct lt_key *key,
 	   u32 flags, const struct latency_tracker_in *in)
 {
+	lt_item_step(&event->item, LT_ITEM_TAKEN, LT_ITEM_PENDING);
 	atomic_set(&event->refs, 1 | LT_EVENT_PENDING);
 	event->priv_off = tracker->priv_off;
 	event->flags = flags;

@@ -171,6 +171,7 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 		prefetchw(batch->link.next);
 		cache_push(pool, batch->link.next);
 	}
+	lt_item_step(batch, LT_ITEM_FREE, LT_ITEM_TAKEN);
 	return batch;
 }
 
@@ -231,6 +232,8 @@ static struct llist_node *chunk_alloc(struct lt_pool *pool, int nid,
 	struct lt_pool_item *item;
 	size_t size;
 
+	if (LT_DEBUG_POOL)
+		return lt_debug_alloc(pool, nid, count);
 	if (check_mul_overflow((size_t)count, pool->item_size, &size) ||
 	    check_add_overflow(size, sizeof(*chunk), &size))
 		return NULL;
@@ -321,7 +324,9 @@ int lt_pool_init(struct lt_pool *pool, size_t item_size, unsigned int capacity,
 	int err = -ENOMEM;
 
 	memset(pool, 0, sizeof(*pool));
-	pool->item_size = ALIGN(item_size, SMP_CACHE_BYTES);
+	/* What is behind the last byte of an item is not to hide. */
+	pool->item_size = LT_DEBUG_POOL ? item_size :
+					  ALIGN(item_size, SMP_CACHE_BYTES);
 	pool->batch = clamp_t(unsigned int,
 			      capacity / LT_POOL_CACHE_SHARE /
 				      num_possible_cpus(),
@@ -348,6 +353,8 @@ void lt_pool_destroy(struct lt_pool *pool)
 {
 	struct lt_pool_chunk *chunk, *next;
 
+	if (LT_DEBUG_POOL)
+		lt_debug_free(pool);
 	for (chunk = pool->chunks; chunk; chunk = next) {
 		next = chunk->next;
 		kvfree(chunk);

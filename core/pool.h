@@ -40,6 +40,7 @@
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
+#include "core/debug.h"
 #include "wrapper/percpu.h"
 
 /**
@@ -49,12 +50,16 @@
  *	those that were retired
  * @nid: memory node, set once
  * @count: in the first item of a batch: items in it
+ * @state: in a debug build, LT_ITEM_*
  */
 struct lt_pool_item {
 	struct llist_node link;
 	struct lt_pool_item *next_batch;
 	u16 nid;
 	u16 count;
+#ifdef LT_DEBUG
+	u32 state;
+#endif
 };
 
 /**
@@ -126,6 +131,18 @@ static inline struct lt_pool_item *lt_pool_item_of(struct llist_node *node)
 	return llist_entry(node, struct lt_pool_item, link);
 }
 
+/* In a debug build: whoever steps owns the item, and knows where it was. */
+static __always_inline void lt_item_step(struct lt_pool_item *item, u32 from,
+					 u32 to)
+{
+#ifdef LT_DEBUG
+	u32 was = xchg(&item->state, to);
+
+	WARN_ONCE(was != from, "item %p: %x, not %x, becomes %x", item, was,
+		  from, to);
+#endif
+}
+
 /**
  * lt_pool_join() - put an item in front of a chain of batches
  * @pool: the pool
@@ -173,6 +190,8 @@ static __always_inline struct lt_pool_item *lt_pool_get(struct lt_pool *pool)
 		next = READ_ONCE(head->next);
 		old = lt_this_cpu_cmpxchg(pool->caches->head, head, next);
 		if (likely(old == head)) {
+			lt_item_step(lt_pool_item_of(head), LT_ITEM_FREE,
+				     LT_ITEM_TAKEN);
 			/* It was last used a grace period ago, if not more. */
 			prefetchw(next);
 			return lt_pool_item_of(head);

@@ -65,6 +65,9 @@ static void give_all(struct lt_reclaim *reclaim)
 	for_each_possible_cpu(cpu) {
 		struct lt_retired *retired = per_cpu_ptr(reclaim->retired, cpu);
 
+		if (LT_DEBUG_POOL)
+			retired->waiting = lt_debug_renew(reclaim->pool,
+							  retired->waiting);
 		lt_pool_put_batches(reclaim->pool, cpu, retired->waiting);
 		retired->waiting = NULL;
 	}

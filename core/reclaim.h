@@ -84,6 +84,7 @@ static __always_inline void lt_retire(struct lt_reclaim *reclaim,
 	struct lt_pool_item **list = &this_cpu_ptr(reclaim->retired)->head;
 	struct lt_pool_item *head = READ_ONCE(*list), *old;
 
+	lt_item_step(item, LT_ITEM_PENDING, LT_ITEM_RETIRED);
 	for (;;) {
 		/*
 		 * What head is may be read: the grace period of what is on the

@@ -11,6 +11,9 @@
 #include "core/control.c"
 #include "core/crossings.c"
 #include "core/pool.c"
+#ifdef LT_DEBUG
+#include "core/debug.c"
+#endif
 #include "core/timeout.c"
 #include "core/worker.c"
 #include "rculfhash/rculfhash.c"

@@ -45,6 +45,8 @@
 #   build_modules NAME        build the checkout's modules into build/NAME, install
 #                             them where the guest's modprobe finds them.
 #                             build/NAME/.warned tells that there were warnings
+#   first_splat FILE          print the number of the first line of a kernel's log that shows
+#                             trouble; nothing if there is none
 #   build_lttng NAME          before that, if kernel NAME is to have LTTng: build LTTng's
 #                             modules once, beside the root file system. From then on
 #                             build_modules builds the probe, too, and installs both
@@ -61,6 +63,8 @@ readonly top
 
 # Raise it when the way in which a root file system is made changes.
 rootfs_recipe=2
+# The same for tests/vm/build-kernel.
+kernel_recipe=1
 
 # In a root file system: the source of lttng-modules, in which they were built.
 lttng_source=/usr/src/lttng-modules
@@ -245,7 +249,7 @@ _kernel_entry()
 		die "no kernel is named '$1': take one of: $(cd "$top/tests/vm/kernels" && echo *)"
 	fi
 	suite='' kernel=() other_suites=() apt_options=() packages=() cmdline=''
-	arch=amd64 tools=() lttng=''
+	arch=amd64 tools=() lttng='' config=() options='' memory='' slow=1 pairs='' detectors=''
 	# shellcheck source=tests/vm/packages
 	. "$top/tests/vm/packages"
 	# shellcheck source=tests/vm/kernels/bookworm
@@ -335,6 +339,27 @@ _make_tools()
 	cp -al -t "$dir/tools/usr/src" "$dir/root/usr/src"/linux-headers-*
 }
 
+# The version of the kernel in the tree $1 that has headers, since modules are to be built
+# for it.
+_find_kver()
+{
+	find "$1/lib/modules/" -maxdepth 2 -name build -printf '%h\n' |
+	sed 's|.*/||' | sort -V | tail -n 1 | grep .
+}
+
+# In directory $1: a kernel of our own, whose modules go into the archive root.tar, too.
+_make_own_kernel()
+{
+	local dir=$1
+
+	_in_tree "$dir/root" tests/vm/build-kernel "$(nproc)" \
+		"${config[@]/#/tests/vm/config/}" &&
+	mv "$dir/root/boot/vmlinux" "$dir/vmlinux" &&
+	_find_kver "$dir/root" >"$dir/kver" &&
+	tar -C "$dir/root" --owner=0 --group=0 -rf "$dir/root.tar" \
+		"./usr/lib/modules/$(<"$dir/kver")"
+}
+
 # In a subshell for the variables of read_arch.
 _make_rootfs()
 (
@@ -344,15 +369,16 @@ _make_rootfs()
 	mkdir -p "$dir/root" &&
 	_make_root "$dir/root.tar" &&
 	tar -C "$dir/root" --no-same-owner --exclude='./dev/*' -xf "$dir/root.tar" &&
+	if ((${#config[@]})); then
+		_make_own_kernel "$dir"
+	else
+		_find_kver "$dir/root" >"$dir/kver" &&
+		unpack_kernel "$dir/root/boot/vmlinuz-$(<"$dir/kver")" >"$dir/vmlinux"
+	fi &&
 	# Not compressed: an emulated machine is slow at decompression.
 	sqfstar -noI -noD -noF -noX -no-xattrs -quiet -no-progress \
-		"$dir/root.sqfs" <"$dir/root.tar" &&
+		"$dir/root.sqfs" ${config[0]:+'usr/src/linux-source-*'} <"$dir/root.tar" &&
 	rm "$dir/root.tar" &&
-	# The version that has headers, since modules are to be built for it.
-	find "$dir/root/lib/modules/" -maxdepth 2 -name build -printf '%h\n' |
-	sed 's|.*/||' | sort -V | tail -n 1 >"$dir/kver" &&
-	[ -s "$dir/kver" ] &&
-	unpack_kernel "$dir/root/boot/vmlinuz-$(<"$dir/kver")" >"$dir/vmlinux" &&
 	_make_tools "$dir"
 )
 
@@ -365,7 +391,7 @@ _make_rootfs_once()
 	[ ! -d "$dir" ] || return 0
 	# What an interrupted run has left; its tree may belong to root.
 	rm -rf "$dir.tmp" 2>/dev/null || as_root rm -rf "$dir.tmp"
-	progress "making the root file system '$name' (once, takes minutes)" \
+	progress "making the root file system '$name'${config[0]:+ and its kernel} (once, takes minutes)" \
 		_make_rootfs "$dir.tmp" ||
 		die "the root file system '$name' could not be made: check the network and the" \
 		    "free space of ${dir%/*}, then try again"
@@ -374,18 +400,27 @@ _make_rootfs_once()
 	find "${dir%/*}" -maxdepth 1 -name "$name-*" -mtime +14 -exec rm -rf {} + || :
 }
 
+# What the kernel is made of, where it is one of our own.
+_config_key()
+{
+	((!${#config[@]})) || echo " | $kernel_recipe $(cd "$top/tests/vm/config" &&
+		grep -hE '^(# )?CONFIG_' "${config[@]}")"
+}
+
 # shellcheck disable=SC2034 # cmdline is for vm-run
 rootfs_dir()
 {
 	local name=$1 cache dir
 	# Set by the next line.
 	local suite kernel other_suites apt_options packages cmdline arch tools lttng
+	local config options memory slow pairs detectors
 
 	_kernel_entry "$name"
 	cache=$(cache_dir)/rootfs
 	# The directory's name tells what is in it: a new definition, a new directory.
 	dir=$cache/$name-$(echo "$rootfs_recipe $suite ${kernel[*]} | ${other_suites[*]} |" \
-		"${apt_options[*]} | ${packages[*]}${tools[*]:+ | $arch ${tools[*]}}" | sha256sum | cut -c 1-12)
+		"${apt_options[*]} | ${packages[*]}${tools[*]:+ | $arch ${tools[*]}}$(_config_key)" |
+		sha256sum | cut -c 1-12)
 	if [ ! -d "$dir" ]; then
 		mkdir -p "$cache"
 		_make_rootfs_once "$name" "$dir" 9>"$cache/$name.lock" || exit
@@ -394,13 +429,12 @@ rootfs_dir()
 	echo "$dir"
 }
 
-in_rootfs()
+# _in_tree ROOT COMMAND...: run COMMAND in the checkout, but with the programs of ROOT.
+_in_tree()
 {
-	local root user=()
-
-	root=$(rootfs_dir "$1") || return
-	[ -d "$root/tools" ] && root+=/tools || root+=/root
+	local root=$1 user=()
 	shift
+
 	((EUID == 0)) || user=(--map-root-user)
 	# shellcheck disable=SC2016 # the inner shell expands it
 	unshare --mount "${user[@]}" -- bash -euc '
@@ -412,7 +446,17 @@ in_rootfs()
 		mount --bind "$top" "$root$top"
 		exec chroot "$root" /usr/bin/env -i -C "$top" HOME=/root LC_ALL=C.UTF-8 \
 			PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
-	' in_rootfs "$root" "$top" "$@"
+	' in_tree "$root" "$top" "$@"
+}
+
+in_rootfs()
+{
+	local root
+
+	root=$(rootfs_dir "$1") || return
+	[ -d "$root/tools" ] && root+=/tools || root+=/root
+	shift
+	_in_tree "$root" "$@"
 }
 
 kbuild()
@@ -532,7 +576,10 @@ _install_modules()
 
 _build_all()
 {
-	kbuild "$1" . "$2" W=1 LT_TESTS=1 && _build_probe "$1" "$2" W=1
+	local options
+
+	read -ra options < <(kernel_value "$1" options)
+	kbuild "$1" . "$2" W=1 LT_TESTS=1 "${options[@]}" && _build_probe "$1" "$2" W=1
 }
 
 # With file descriptor 9 as the lock.
@@ -561,4 +608,60 @@ build_modules()
 	rootfs_dir "$1" >/dev/null
 	mkdir -p "$top/build/$1"
 	(_build_modules "$1") 9>"$top/build/$1/.lock"
+}
+
+# What a kernel says when it is in trouble. Anchored behind the time stamp that printk
+# writes, so that what a program writes to the console does not count.
+splat_pattern()
+{
+	local alternatives=(
+		'-+\[ cut here \]-+'
+		'\[ BUG: '
+		'(watchdog: |NMI watchdog: )?BUG: '
+		'kernel BUG at '
+		'WARNING: '
+		'Kernel panic - '
+		'Oops: '
+		'general protection fault'
+		'(divide error|invalid opcode|double fault|stack segment|int3|bounds): '
+		'(UBSAN|KASAN|KCSAN|KFENCE|KMSAN): '
+		'(rcu: )?INFO: .*(stall|detected)'
+		'rcu: .* kthread (starved|timer wakeup)'
+		'INFO: task .* blocked for more than'
+		'INFO: trying to register non-static key'
+		'(NMI )?watchdog: .*(LOCKUP|lockup)'
+		'kmemleak: .* new suspected memory leaks'
+		'list_(add|del) corruption'
+		'Unable to handle kernel'
+		'Internal error: '
+		'SError Interrupt on CPU'
+		'Insufficient stack space to handle exception'
+	)
+	local IFS='|'
+
+	echo "^\[ *[0-9]+\.[0-9]+\](\[ *[CT][0-9]+\])? (${alternatives[*]})"
+}
+
+# The lines of log $1, with their numbers. Without the first lines of those reports of KCSAN
+# in which there is no code of ours: the kernel has races of its own.
+_log_lines()
+{
+	awk '
+		NR == FNR {
+			if (/BUG: KCSAN: /)
+				foreign[report = FNR] = 1
+			if (/ =+$/)
+				report = 0
+			if (report && /\[latency_tracker/)
+				delete foreign[report]
+			next
+		}
+		!(FNR in foreign) { print FNR ":" $0 }
+	' "$1" "$1"
+}
+
+first_splat()
+{
+	_log_lines "$1" |
+	grep -aEm 1 "^[0-9]+:$(splat_pattern | cut -c 2-)" | cut -d : -f 1 || :
 }

@@ -366,6 +366,28 @@ result_orphans()
 	fi
 }
 
+# --- detectors of debug kernels -------------------------------------------------------
+
+# leaks: prints what kmemleak has lost sight of since the last call, if it was allocated by our
+# modules, also those that are gone. Nothing where there is no kmemleak.
+leaks()
+{
+	local file=/sys/kernel/debug/kmemleak
+
+	[ -e $file ] || return 0
+	# It takes nothing for lost that is younger than this, nor at first sight.
+	sleep 6
+	echo scan >$file
+	echo scan >$file
+	awk '
+		/^unreferenced/ { if (ours) printf "%s", text; text = ""; ours = 0 }
+		/\[latency_tracker|\] 0x[0-9a-f]+$/ { ours = 1 }
+		{ text = text $0 "\n" }
+		END { if (ours) printf "%s", text }
+	' $file
+	echo clear >$file
+}
+
 # --- a clean machine -----------------------------------------------------------------
 
 modules()

@@ -25,7 +25,7 @@
  *   it never becomes a false latency.
  * - Nothing is allocated, locked, woken or printed by a function of the "any"
  *   row below, and its work is bounded by the length of a hash chain and, when
- *   the free list of the CPU is empty, by the number of memory nodes.
+ *   the free list of the CPU is empty, by the number of CPUs and memory nodes.
  * - One clock, ktime_get_mono_fast_ns(): comparable with CLOCK_MONOTONIC. A
  *   delay is never negative; when the clock stepped back it is 0 and counted.
  * - When latency_tracker_destroy() has returned, no callback runs or will run.

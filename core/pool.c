@@ -232,8 +232,6 @@ static struct llist_node *chunk_alloc(struct lt_pool *pool, int nid,
 	struct lt_pool_item *item;
 	size_t size;
 
-	if (LT_DEBUG_POOL)
-		return lt_debug_alloc(pool, nid, count);
 	if (check_mul_overflow((size_t)count, pool->item_size, &size) ||
 	    check_add_overflow(size, sizeof(*chunk), &size))
 		return NULL;
@@ -244,6 +242,8 @@ static struct llist_node *chunk_alloc(struct lt_pool *pool, int nid,
 	 */
 	if (size >> PAGE_SHIFT > (size_t)si_mem_available() / 2)
 		return NULL;
+	if (LT_DEBUG_POOL)
+		return lt_debug_alloc(pool, nid, count);
 	chunk = kvzalloc_node(size, GFP_KERNEL | __GFP_NOWARN, nid);
 	if (!chunk)
 		return NULL;

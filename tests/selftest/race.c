@@ -294,8 +294,9 @@ static void from_softirq(struct tasklet_struct *tasklet)
 
 static void contexts(void)
 {
-	struct tasklet_struct tasklet;
-	struct hrtimer timer;
+	/* A timer on the stack would have to say so. */
+	static struct tasklet_struct tasklet;
+	static struct hrtimer timer;
 	unsigned long flags;
 
 	context_tracker = setup(0, 16);

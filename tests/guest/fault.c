@@ -418,7 +418,7 @@ static int wait_for_room(struct deed *deed, int n)
 
 	for (ms = 0; ms < SETTLE_MS; ms += 50) {
 		capacity = get_number(STATE "syscalls/capacity");
-		if (capacity >= 2 * deed->threads)
+		if (capacity > deed->threads)
 			return 0;
 		sleep_ms(50);
 	}

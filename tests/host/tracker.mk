@@ -4,7 +4,7 @@
 # kernel that say nothing there, made in $(OUT)/include. See include/lt_module.h.
 
 TABLE	:= rculfhash/rculfhash.c core/pool.c core/reclaim.c
-TRACKER	:= $(TABLE) core/verdict.c core/timeout.c core/lifecycle.c \
+TRACKER	:= $(TABLE) core/event.c core/verdict.c core/timeout.c core/lifecycle.c \
 	   core/worker.c core/crossings.c latency_tracker.c
 
 EMPTY	:= completion.h context_tracking.h delay.h export.h hash.h hrtimer.h \

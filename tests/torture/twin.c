@@ -130,6 +130,7 @@ static void find_lost(struct latency_tracker *tracker)
 
 #define lt_event_drop twin_drop
 #define lt_retire twin_retire
+#include "core/event.c"
 #include "core/verdict.c"
 
 /* --- armed: destroy() does not wait for the worker ----------------------------- */

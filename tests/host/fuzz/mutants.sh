@@ -39,7 +39,7 @@ mutants() {
 	skip-keeps-old|tracker|latency_tracker.c|/^static noinline int skip/,/^}/ s/LATENCY_TRACKER_UNIQUE/0/
 	whole-uncounted|tracker|latency_tracker.c|/^static noinline int whole_late/,/^}/ s/lt_count(tracker->counters, LT_FINISHED);//
 	priv-not-cleared|tracker|latency_tracker.c|s/WRITE_ONCE(\*to, 0);/;/
-	put-not-retired|tracker|latency_tracker.c|/^int latency_tracker_put_event/,/^}/ s/if (!refs)/if (0)/
+	put-not-retired|tracker|core/event.c|/^int latency_tracker_put_event/,/^}/ s/if (!refs)/if (0)/
 	off-does-not-clear|tracker|core/lifecycle.c|s/synchronize_rcu();/return 0;/
 	never-drained|tracker|core/worker.c|s/if (low || now_ns >= tracker->drain_ns)/if (low)/
 	END

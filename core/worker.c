@@ -128,7 +128,7 @@ static u64 supply(struct latency_tracker *tracker, u64 now_ns)
 	/*
 	 * Either this look sees that the pool is low, or who made it low sees
 	 * that the worker wants to be told. Pairs with atomic_sub_return() in
-	 * depot_pop().
+	 * batch_pop().
 	 */
 	smp_mb();
 	if (!lt_pool_is_low(&tracker->pool))

@@ -2,7 +2,7 @@
 /*
  * The depot: a lock-free stack of batches. A pop reads head and head->next and
  * exchanges: what it has seen at head must not come back meanwhile with another
- * next. depot_push(): cmpxchg() <-> depot_pop(): load-acquire, and the grace
+ * next. batch_push(): cmpxchg() <-> batch_pop(): load-acquire, and the grace
  * period before a push <-> the section of each pop.
  *
  * twin 1: pushed without a grace period

@@ -94,7 +94,10 @@ static bool has_batches(const struct lt_pool *pool)
 	return false;
 }
 
-/* What other CPUs and nodes have, the near ones first. */
+/*
+ * What other CPUs and nodes have, the near ones first. Rare: what a CPU does not
+ * take itself is in the depots.
+ */
 static noinline struct lt_pool_item *batch_of_others(struct lt_pool *pool,
 						     int home)
 {
@@ -153,6 +156,7 @@ static void cache_push(struct lt_pool *pool, struct llist_node *first)
 struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 {
 	int home = cpu_nid(raw_smp_processor_id());
+	struct lt_pool_cache *cache;
 	struct lt_pool_item *batch;
 
 	batch = batch_pop(pool, &this_cpu_ptr(pool->caches)->batches);
@@ -167,6 +171,9 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 	if (!batch)
 		return NULL;
 
+	cache = this_cpu_ptr(pool->caches);
+	/* A nested context can make one of two; it is an estimate. */
+	WRITE_ONCE(cache->taken, cache->taken + 1);
 	if (batch->link.next) {
 		prefetchw(batch->link.next);
 		cache_push(pool, batch->link.next);
@@ -175,12 +182,33 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 	return batch;
 }
 
+/*
+ * How many batches the CPU of @cache has taken and not got back. What it took in
+ * another life, when all that it took ended elsewhere, is forgotten.
+ */
+static unsigned int batches_owed(const struct lt_pool *pool,
+				 struct lt_pool_cache *cache)
+{
+	unsigned int all = pool->capacity / pool->batch;
+	unsigned int owed = READ_ONCE(cache->taken) - cache->given;
+
+	if (owed > all) {
+		cache->given += owed - all;
+		owed = all;
+	}
+	return owed;
+}
+
 /**
  * lt_pool_put_batches() - give items back that are in batches already
  * @pool: the pool
- * @cpu: the CPU that has used them
+ * @cpu: the CPU that has retired them
  * @batches: chain of lt_pool_join(), each item a grace period after its last
- *	user
+ *	user; or NULL
+ *
+ * The CPU gets back as many as it has taken. Where events begin on one CPU and
+ * end on another, the other one has no use for them, and the first would have to
+ * look for them at all CPUs.
  *
  * Context: Task; the caller serialises it with itself, lt_pool_put() and
  * lt_pool_grow().
@@ -188,14 +216,18 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 void lt_pool_put_batches(struct lt_pool *pool, int cpu,
 			 struct lt_pool_item *batches)
 {
-	struct lt_pool_item **own = &per_cpu_ptr(pool->caches, cpu)->batches;
+	struct lt_pool_cache *cache = per_cpu_ptr(pool->caches, cpu);
+	struct lt_pool_item *next, **to;
 	int home = cpu_nid(cpu);
-	struct lt_pool_item *next;
 
 	for (; batches; batches = next) {
 		next = batches->next_batch;
-		batch_push(pool, batches->nid == home ? own :
-				 &pool->depots[batches->nid].head, batches);
+		to = &pool->depots[batches->nid].head;
+		if (batches->nid == home && batches_owed(pool, cache)) {
+			to = &cache->batches;
+			cache->given++;
+		}
+		batch_push(pool, to, batches);
 	}
 }
 

@@ -5,7 +5,8 @@
  * Each CPU owns a small cache, each memory node a depot of batches. A get pops
  * the cache of its CPU. An empty cache takes one batch: of those that this CPU
  * has used last, whose memory is near; then from the depot of its node; then
- * from other CPUs and nodes.
+ * from other CPUs and nodes. What a CPU retires comes back to it, as many
+ * batches as it has taken; the rest goes to the depot.
  *
  * Guarantee: a pool made for @capacity items hands out at least @capacity
  * before it runs dry, whichever CPUs ask, because each cache is filled from
@@ -67,10 +68,14 @@ struct lt_pool_item {
  * @head: items; written only by the CPU itself
  * @batches: stack of batches that the CPU has used last, linked by next_batch;
  *	others take from it when they have nothing else
+ * @taken: batches that the CPU took so far
+ * @given: batches that it got back
  */
 struct lt_pool_cache {
 	struct llist_node *head;
 	struct lt_pool_item *batches;
+	unsigned int taken;
+	unsigned int given;
 };
 
 /**

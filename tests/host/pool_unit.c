@@ -310,28 +310,51 @@ static void test_reclaim(void)
 	CHECK_EQ(host_allocated, before);
 }
 
-/* What a CPU has used comes back to it, in batches, and others can have it. */
+/* One after the other, on CPU @begin, and retired on CPU @end. */
+static void use(struct lt_pool *pool, struct lt_reclaim *reclaim, unsigned int n,
+		int begin, int end)
+{
+	struct lt_pool_item *item;
+
+	while (n--) {
+		on_cpu(begin);
+		rcu_read_lock_sched();
+		item = lt_pool_get(pool);
+		rcu_read_unlock_sched();
+		on_cpu(end);
+		rcu_read_lock_sched();
+		lt_retire(reclaim, item);
+		rcu_read_unlock_sched();
+	}
+	lt_reclaim_drain(reclaim);
+	check_depots(pool);
+}
+
+/*
+ * What a CPU has used comes back to it, in batches, as many as it has taken, and
+ * others can have it.
+ */
 static void test_own_batches(void)
 {
 	struct lt_pool_cache *cache;
 	struct lt_reclaim reclaim;
 	struct llist_node *list;
 	struct lt_pool pool;
-	unsigned int i, n;
+	unsigned int n;
 
 	CHECK_EQ(lt_pool_init(&pool, SIZE, 1000, on_low), 0);
 	CHECK_EQ(lt_reclaim_init(&reclaim, &pool, on_done), 0);
-	on_cpu(2);
-	n = 3 * pool.batch + 1;
-	for (i = 0; i < n; i++) {
-		rcu_read_lock_sched();
-		lt_retire(&reclaim, lt_pool_get(&pool));
-		rcu_read_unlock_sched();
-	}
-	lt_reclaim_drain(&reclaim);
-	check_depots(&pool);
+	/* The first ones are in its cache; the last one begins a batch. */
+	use(&pool, &reclaim, 3 * pool.batch + 1, 2, 2);
 	cache = per_cpu_ptr(pool.caches, 2);
-	CHECK_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)), n);
+	CHECK_EQ(cache->taken, 3);
+	CHECK_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)),
+		 2 * pool.batch + 1);
+	CHECK_EQ(lt_pool_count_free(&pool), pool.total);
+	/* Who only retires has no use for them. */
+	use(&pool, &reclaim, 2 * pool.batch, 3, 2);
+	CHECK_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)),
+		 2 * pool.batch + 1);
 	CHECK_EQ(lt_pool_count_free(&pool), pool.total);
 	on_cpu(7);
 	n = get_all(&pool, &list);

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the tracker should know and have counted. See model.h.
+ */
+#include "model.h"
+
+const u8 key_len[FUZZ_KEYS] = { 1, 4, 7, 8, 8, 9, 15, 16 };
+
+struct latency_tracker *tracker;
+struct latency_tracker_counts want;
+struct model_event events[MAX_EVENTS];
+unsigned int nr_events;
+bool tracking;
+u64 threshold_ns, timeout_ns, collect_ns;
+u32 max_capacity;
+
+u64 add_ns(u64 a, u64 b)
+{
+	return a + b < a ? U64_MAX : a + b;
+}
+
+const void *key_of(unsigned int key)
+{
+	static u8 buf[KEY_SIZE + 1];
+	unsigned int i;
+
+	/* Keys of the same bytes, but another length, are other keys. */
+	for (i = 0; i < KEY_SIZE; i++)
+		buf[i + 1] = key == 4 ? 0x44 : i;
+	return buf + 1;		/* not aligned */
+}
+
+u8 priv_byte(const struct model_event *e, unsigned int i)
+{
+	return i < e->priv_len ? e->id * 31 + i + 1 : 0;
+}
+
+struct model_event *first_of(unsigned int key)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_events; i++)
+		if (events[i].pending && events[i].key == key)
+			return &events[i];
+	return NULL;
+}
+
+struct model_event *held(unsigned int n)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < nr_events; i++)
+		nr += !!events[i].holds;
+	if (!nr)
+		return NULL;
+	n %= nr;
+	for (i = 0; !events[i].holds || n--; i++)
+		;
+	return &events[i];
+}
+
+struct model_event *model_of(const struct latency_tracker_event *event)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_events; i++)
+		if (events[i].event == event)
+			return &events[i];
+	return NULL;
+}
+
+/* Forget what is neither in the table nor held. */
+void sweep(void)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < nr_events; i++)
+		if (events[i].pending || events[i].holds)
+			events[n++] = events[i];
+	nr_events = n;
+}
+
+u64 threshold_of(const struct model_event *e)
+{
+	return e->flags & LATENCY_TRACKER_THRESHOLD ? e->threshold_ns :
+						      threshold_ns;
+}
+
+u64 timeout_of(const struct model_event *e)
+{
+	return e->flags & LATENCY_TRACKER_TIMEOUT ? e->timeout_ns : timeout_ns;
+}
+
+u64 delay_of(const struct model_event *e, u64 now_ns)
+{
+	return now_ns < e->start_ns ? 0 : now_ns - e->start_ns;
+}
+
+bool is_due(const struct model_event *e, u64 span_ns, u64 now_ns)
+{
+	return span_ns && add_ns(e->start_ns, span_ns) <= now_ns;
+}
+
+void forget(struct model_event *e)
+{
+	e->pending = false;
+	want.cleared++;
+}
+
+void check_event(const struct model_event *e)
+{
+	const u8 *priv = latency_tracker_event_priv(e->event);
+	unsigned int i;
+
+	EXPECT(!memcmp(latency_tracker_event_key(e->event), key_of(e->key),
+		       key_len[e->key]), "event %u: another key", e->id);
+	EXPECT(latency_tracker_event_start(e->event) == e->start_ns,
+	       "event %u: another begin", e->id);
+	for (i = 0; i < PRIV_SIZE; i++)
+		EXPECT(priv[i] == priv_byte(e, i), "event %u: priv[%u] is %u",
+		       e->id, i, priv[i]);
+}
+
+void check_counters(void)
+{
+	struct latency_tracker_counts have;
+	unsigned int i;
+
+	want.pending = 0;
+	for (i = 0; i < nr_events; i++)
+		want.pending += events[i].pending;
+	latency_tracker_snapshot(tracker, &have);
+	EXPECT(have.capacity >= want.capacity && have.capacity <= max_capacity,
+	       "capacity %llu", (unsigned long long)have.capacity);
+	want.capacity = have.capacity;
+	want.memory = have.memory;
+#define SAME(name)							\
+	EXPECT(have.name == want.name, "%llu instead of %llu",		\
+	       (unsigned long long)have.name, (unsigned long long)want.name)
+	SAME(started);
+	SAME(finished);
+	SAME(late);
+	SAME(timeouts);
+	SAME(collected);
+	SAME(cleared);
+	SAME(replaced);
+	SAME(pending);
+	SAME(skipped);
+	SAME(kept);
+	SAME(unmatched);
+	SAME(clock_back);
+	SAME(unwatched);
+#undef SAME
+	EXPECT(have.started == have.finished + have.collected + have.cleared +
+	       have.pending, "the accounts do not add up");
+}

@@ -5,6 +5,7 @@
 #include <linux/bits.h>
 #include <linux/hash.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/preempt.h>
 #include <linux/processor.h>
 #include <linux/string.h>
@@ -88,26 +89,33 @@ static void count_begin(struct tt_caller *c, u32 flags, int ret)
 			ret);
 }
 
-/* Fills @priv with what the event carries. */
-static int begin(struct tt_caller *c, u64 key, u32 flags, struct tt_priv *priv)
+/* Fills @priv and @in with what the event carries. */
+static void fill(struct tt_caller *c, u64 key, u32 flags, struct tt_priv *priv,
+		 struct latency_tracker_in *in)
 {
-	struct latency_tracker_in in = {
+	*priv = (struct tt_priv) { .key = key, .threshold_ns = TT_DEFAULT };
+	*in = (struct latency_tracker_in) {
 		.priv = priv, .priv_len = sizeof(*priv),
 	};
-	int ret;
-
-	*priv = (struct tt_priv) { .key = key, .threshold_ns = TT_DEFAULT };
 	if (flags & LATENCY_TRACKER_START) {
-		in.start_ns = latency_tracker_clock();
-		priv->start_ns = in.start_ns;
+		in->start_ns = latency_tracker_clock();
+		priv->start_ns = in->start_ns;
 	}
 	if (flags & LATENCY_TRACKER_THRESHOLD) {
-		in.threshold_ns = tt_thresholds[tt_random(c) % TT_TIMES];
-		priv->threshold_ns = in.threshold_ns;
+		in->threshold_ns = tt_thresholds[tt_random(c) % TT_TIMES];
+		priv->threshold_ns = in->threshold_ns;
 	}
 	if (flags & LATENCY_TRACKER_TIMEOUT)
-		in.timeout_ns = one_in(c, 2) ? 0 : tt_random(c) % 4000000;
+		in->timeout_ns = one_in(c, 2) ? 0 : tt_random(c) % 4000000;
 	tt_ledger_begin(c, priv);
+}
+
+static int begin(struct tt_caller *c, u64 key, u32 flags, struct tt_priv *priv)
+{
+	struct latency_tracker_in in;
+	int ret;
+
+	fill(c, key, flags, priv, &in);
 	ret = latency_tracker_event_in(tt.main.tracker, &key, sizeof(key),
 				       flags, &in);
 	count_begin(c, flags, ret);
@@ -225,6 +233,32 @@ static void own_pair(struct tt_caller *c)
 	else if (none_cleared(clears))
 		tt_fail(TT_OWNER, "event %llx is pending, but its end returns %lld",
 			priv.serial, ret);
+	if (one_in(c, 16))
+		find_none(&priv);
+}
+
+/* Begin and end in one call: nobody ever finds it. */
+static void whole_pair(struct tt_caller *c)
+{
+	u32 flags = LATENCY_TRACKER_START |
+		    (one_in(c, 2) ? LATENCY_TRACKER_THRESHOLD : 0);
+	struct tt_out out = make_out(c);
+	struct latency_tracker_in in;
+	struct tt_priv priv;
+	u64 key = own_key(c);
+	int ret;
+
+	fill(c, key, flags, &priv, &in);
+	ret = latency_tracker_event_whole(tt.main.tracker, &key, sizeof(key),
+					  flags, &in, out.id, &out, 0);
+	count_begin(c, flags, min(ret, 0));
+	if (ret < 0) {
+		tt_ledger_void(c, &priv);
+	} else {
+		ended(c, &out, ret);
+		tt_ledger_end(&priv, ret == 1);
+		c->count.whole++;
+	}
 	if (one_in(c, 16))
 		find_none(&priv);
 }
@@ -392,8 +426,11 @@ static void other_pair(struct tt_caller *c)
 void tt_round(struct tt_caller *c)
 {
 	switch (tt_random(c) % 16) {
-	case 0 ... 7:
+	case 0 ... 6:
 		own_pair(c);
+		break;
+	case 7:
+		whole_pair(c);
 		break;
 	case 8 ... 12:
 		shared_pairs(c);

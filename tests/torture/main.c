@@ -185,17 +185,18 @@ static int run(s64 spare)
 
 static void report_pairs(void)
 {
-	u64 sum = 0, other = 0, by[TT_CONTEXTS] = { };
+	u64 sum = 0, whole = 0, other = 0, by[TT_CONTEXTS] = { };
 	const struct tt_caller *c;
 
 	for (c = tt.callers; c < tt.callers + tt.nr_callers; c++) {
 		by[c->context] += c->count.pairs;
+		whole += c->count.whole;
 		other += c->count.other_pairs;
 		sum += c->count.pairs;
 	}
-	pr_info("torture: pairs=%llu task=%llu softirq=%llu hardirq=%llu irq_work=%llu probe=%llu nmi=%llu other=%llu nmis=%lld ms=%llu\n",
+	pr_info("torture: pairs=%llu task=%llu softirq=%llu hardirq=%llu irq_work=%llu probe=%llu nmi=%llu whole=%llu other=%llu nmis=%lld ms=%llu\n",
 		sum, by[TT_TASK], by[TT_SOFTIRQ], by[TT_HARDIRQ],
-		by[TT_IRQ_WORK], by[TT_PROBE], by[TT_NMI], other,
+		by[TT_IRQ_WORK], by[TT_PROBE], by[TT_NMI], whole, other,
 		atomic64_read(&tt.nmis),
 		div_u64(latency_tracker_clock() - tt.began_ns, NSEC_PER_MSEC));
 }

@@ -70,6 +70,7 @@ extern const u64 tt_thresholds[TT_TIMES];
 
 /*
  * Written by their caller alone, read while it pauses.
+ * @whole: of @pairs, those that began and ended in one call
  * @ended: of @looked_up, those that ended while they were looked at
  * @outlived: of @held, those that were over for two grace periods when they
  *	were let go
@@ -77,6 +78,7 @@ extern const u64 tt_thresholds[TT_TIMES];
  */
 struct tt_counts {
 	u64 pairs;
+	u64 whole;
 	u64 begun;
 	u64 finished;
 	u64 late;

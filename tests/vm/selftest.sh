@@ -159,6 +159,31 @@ check_ends()
 	check_splat 'wrong usage is status 123' 123 '--cpus takes a number'
 }
 
+# An emulator that dies of a bug of its own, the first time. It is where setup puts one.
+check_emulator()
+{
+	local cache=$tmp/cache/latency-tracker arch dir
+	arch=$(kernel_value "$name" arch)
+	dir=$cache/$(arch_value "$arch" qemu_cache)
+
+	mkdir -p "$cache"
+	ln -s "$(cache_dir)"/* "$cache"
+	rm -f "$dir"
+	mkdir "$dir"
+	cat >"$dir/run" <<-EOF
+		#!/bin/sh
+		[ ! -e $tmp/crashed ] || exec $(qemu_program "$arch") "\$@"
+		touch $tmp/crashed
+		echo "qemu: x.c:1: f: Assertion 'no' failed." >&2
+		kill -ABRT \$\$
+	EOF
+	chmod +x "$dir/run"
+	XDG_CACHE_HOME=$tmp/cache guest echo started
+	check_splat 'an emulator that dies before the command has begun is started again' 0 \
+		"Assertion 'no' failed"
+	check 'and then it runs' started "$(cat "$tmp/out")"
+}
+
 check_tty()
 {
 	local i
@@ -210,6 +235,7 @@ check_guest
 check_trouble
 if ((!brief)); then
 	check_ends
+	check_emulator
 	check_tty
 	check_icount
 fi

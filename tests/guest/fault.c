@@ -41,6 +41,7 @@
 
 #define NTH_MAX		5000
 #define SETTLE_MS	5000
+#define GROW_FROM	64
 #define FACTS_SIZE	(1 << 18)
 #define INJECT		"/sys/module/latency_tracker_fail/parameters/"
 #define STATE		"/sys/kernel/latency_tracker/"
@@ -400,32 +401,37 @@ static int do_write(struct deed *deed, int n, int *failed)
 }
 
 static int gate[2];
+static int arrived;
 
 static void *blocked(void *arg)
 {
 	char byte;
 
+	__atomic_add_fetch(&arrived, 1, __ATOMIC_RELAXED);
 	if (read(gate[0], &byte, 1) < 0)
 		return arg;
 	return NULL;
 }
 
-/* Once there is room for all, whatever has failed before. */
-static int wait_for_room(struct deed *deed, int n)
+/*
+ * Once all threads are in their call, and the pool, that began too small, has some events left
+ * for others, whatever has failed before. Threads that came too early for it have none.
+ */
+static void wait_for_room(struct deed *deed, int n)
 {
-	long capacity = 0;
+	long capacity = 0, pending = 0;
 	int ms;
 
 	for (ms = 0; ms < SETTLE_MS; ms += 50) {
-		capacity = get_number(STATE "syscalls/capacity");
-		if (capacity > deed->threads)
-			return 0;
 		sleep_ms(50);
+		capacity = get_number(STATE "syscalls/capacity");
+		pending = get_number(STATE "syscalls/pending");
+		if (__atomic_load_n(&arrived, __ATOMIC_RELAXED) == deed->threads &&
+		    capacity > GROW_FROM && 4 * pending <= 3 * capacity)
+			return;
 	}
-	printf("# grow %d: %d threads in a call, room for %ld\n", n,
-	       deed->threads, capacity);
+	printf("# grow %d: %ld events pending, room for %ld\n", n, pending, capacity);
 	wrong++;
-	return 0;
 }
 
 static void open_gate(pthread_t *threads, int n)
@@ -449,8 +455,9 @@ static int do_grow(struct deed *deed, int n, int *failed)
 	int i;
 
 	snprintf(text, sizeof(text),
-		 "max_events=64 grow_limit=%d usec_threshold=18446744073709551 tgid=%d",
-		 4 * deed->threads, getpid());
+		 "max_events=%d grow_limit=%d usec_threshold=18446744073709551 tgid=%d",
+		 GROW_FROM, 4 * deed->threads, getpid());
+	arrived = 0;
 	errno = load(&deed->image, text);
 	if (errno || pipe(gate))
 		die("load");
@@ -512,8 +519,8 @@ static int nth(int (*run)(struct deed *deed, int n, int *failed),
 {
 	int n, failed = 1, err, errors = 0, survived = 0;
 
+	look(before);
 	for (n = 1; failed && n < NTH_MAX; n++) {
-		look(before);
 		err = run(deed, n, &failed);
 		if (deed->kind == CALL && failed)
 			printf("# %d: %s: %s\n", n, failed_function(),

@@ -362,7 +362,9 @@ result_orphans()
 	done
 	text="objects whose allocating code is gone: $old before, $new after"
 	if ((slab_traces || new > old + spare)); then
-		result $((new <= old + spare)) "$text" || diag "$(head -n 30 "$T/orphans-after")"
+		result $((new <= old + spare)) "$text"
+		((new <= old)) ||
+			diag "$(diff "$T/orphans-before" "$T/orphans-after" | head -n 60)"
 	else
 		skip "no alloc_traces of slabs before Linux 5.14; only vmalloc is seen" "$text"
 	fi

@@ -28,9 +28,11 @@ count=0 failed=0
 
 # The case, where the detector speaks, and what it says: on the "console", where vm-run must
 # take it for trouble; "aside", where only who asks hears it; "nothing", where all is well.
-# After its first finding lockdep is silent: it comes last.
+# Lockdep is switched off by a report of KASAN, and by its own of an inversion: it comes first.
 # shellcheck disable=SC2034 # by name
 kasan=(
+	'rcu|console|WARNING: suspicious RCU usage'
+	'inversion|console|WARNING: possible circular locking dependency detected'
 	'use-after-free|console|BUG: KASAN: (slab-)?use-after-free in bad_use_after_free'
 	'out-of-bounds|console|BUG: KASAN: slab-out-of-bounds in bad_out_of_bounds'
 	'stale-event|console|BUG: KASAN: (slab-)?use-after-free in latency_tracker_event_start'
@@ -41,8 +43,6 @@ kasan=(
 	'fail-page|aside|FAULT_INJECTION: forcing a failure'
 	'active-timer|console|ODEBUG: free active .* timer_list'
 	'sleep|console|BUG: sleeping function called from invalid context'
-	'rcu|console|WARNING: suspicious RCU usage'
-	'inversion|console|WARNING: possible circular locking dependency detected'
 )
 # shellcheck disable=SC2034 # by name
 kcsan=(

@@ -173,7 +173,7 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 
 	cache = this_cpu_ptr(pool->caches);
 	/* A nested context can make one of two; it is an estimate. */
-	WRITE_ONCE(cache->taken, cache->taken + 1);
+	WRITE_ONCE(cache->taken, READ_ONCE(cache->taken) + 1);
 	if (batch->link.next) {
 		prefetchw(batch->link.next);
 		cache_push(pool, batch->link.next);

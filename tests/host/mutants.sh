@@ -49,6 +49,7 @@ mutants() {
 	home-node-only|core/pool.c|s/batch = batch_of_others(pool, home)/(void)batch_of_others/|plain|pool_unit|init
 	own-batches-only|core/pool.c|/batch_of_others/,/^}/ s/for_each_possible_cpu(cpu)/for (cpu = 0; cpu < 0; cpu++)/|plain|pool_unit|own_batches
 	batches-go-elsewhere|core/pool.c|s/batches->nid == home/false/|plain|pool_unit|own_batches
+	batches-owed-for-ever|core/pool.c|s/cache->given += owed - all;/;/|plain|pool_unit|own_batches
 	batches-go-to-who-ends|core/pool.c|s/cache->given++;/;/|plain|pool_unit|own_batches
 	END
 }

@@ -356,6 +356,14 @@ static void test_own_batches(void)
 	CHECK_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)),
 		 2 * pool.batch + 1);
 	CHECK_EQ(lt_pool_count_free(&pool), pool.total);
+	/* What is owed is never more than there is. */
+	for (n = 0; n < 3; n++)
+		use(&pool, &reclaim, 20 * pool.batch, 2, 3);
+	n = cache->taken - cache->given;
+	CHECK(n > 1000 / pool.batch, "CPU 2 is owed %u batches", n);
+	use(&pool, &reclaim, 2 * pool.batch, 2, 2);
+	n = cache->taken - cache->given;
+	CHECK(n < 1000 / pool.batch, "CPU 2 is owed %u batches", n);
 	on_cpu(7);
 	n = get_all(&pool, &list);
 	CHECK(n >= 1000, "CPU 7 gets %u of 1000", n);

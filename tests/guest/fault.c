@@ -414,8 +414,9 @@ static void *blocked(void *arg)
 }
 
 /*
- * Once all threads are in their call, and the pool, that began too small, has some events left
- * for others, whatever has failed before. Threads that came too early for it have none.
+ * Once all threads are in their call, and the pool, that began too small, has grown until it is
+ * not low any more, whatever has failed before: half of its capacity is free, and what the CPUs
+ * keep is at most a quarter of what it began with. Threads that came too early have no event.
  */
 static void wait_for_room(struct deed *deed, int n)
 {
@@ -427,7 +428,7 @@ static void wait_for_room(struct deed *deed, int n)
 		capacity = get_number(STATE "syscalls/capacity");
 		pending = get_number(STATE "syscalls/pending");
 		if (__atomic_load_n(&arrived, __ATOMIC_RELAXED) == deed->threads &&
-		    capacity > GROW_FROM && 4 * pending <= 3 * capacity)
+		    capacity > GROW_FROM && pending <= capacity / 2 + GROW_FROM / 4)
 			return;
 	}
 	printf("# grow %d: %ld events pending, room for %ld\n", n, pending, capacity);

@@ -344,26 +344,23 @@ how_many()
 	awk '/^[0-9]/ { n += $1 } END { print n + 0 }' "$1"
 }
 
-# result_orphans ROUNDS: one result: there are no more of them than there were in
-# $T/orphans-before. After ROUNDS of the same, fewer than one for two of them are the kernel's:
-# it keeps pages for kprobes and names of directories as long as it likes.
+# One result: there are no more of them than there were in $T/orphans-before.
 result_orphans()
 {
-	local old new text n spare=$(($1 / 2))
+	local old new text n
 
 	old=$(how_many "$T/orphans-before")
 	# A directory that is gone stays in a cache for as long as it was looked at lately.
 	for n in 1 2 3 4 5; do
 		orphans >"$T/orphans-after"
 		new=$(how_many "$T/orphans-after")
-		((new > old + spare)) || break
+		((new > old)) || break
 		echo 2 >/proc/sys/vm/drop_caches
 		sleep $n
 	done
 	text="objects whose allocating code is gone: $old before, $new after"
-	if ((slab_traces || new > old + spare)); then
-		result $((new <= old + spare)) "$text"
-		((new <= old)) ||
+	if ((slab_traces || new > old)); then
+		result $((new <= old)) "$text" ||
 			diag "$(diff "$T/orphans-before" "$T/orphans-after" | head -n 60)"
 	else
 		skip "no alloc_traces of slabs before Linux 5.14; only vmalloc is seen" "$text"

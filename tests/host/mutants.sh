@@ -78,9 +78,9 @@ one() {
 	done
 	# shellcheck disable=SC2086 # flags are words
 	if ! $CC $CFLAGS ${!flags} -w -DHOST_PERTURB "${define[@]}" -I"$dir" \
-		-o "$dir/test" "$here/$program.c" "$dir/rculfhash/rculfhash.c" \
-		"$dir/core/pool.c" "$dir/core/reclaim.c" "${objects[@]}" \
-		>"$dir/log" 2>&1; then
+		-o "$dir/test" "$here/$program.c" "$here/table.c" \
+		"$dir/rculfhash/rculfhash.c" "$dir/core/pool.c" \
+		"$dir/core/reclaim.c" "${objects[@]}" >"$dir/log" 2>&1; then
 		echo "not ok $name: does not compile, see $dir/log"
 		return
 	fi

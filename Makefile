@@ -25,6 +25,9 @@ INSTALLED = $(INSTALL_MOD_PATH)/lib/modules/$(RELEASE)
 # Packaged headers have no key to sign with.
 KEY = $(shell sed -n 's/^CONFIG_MODULE_SIG_KEY="\?\([^"]*\)"\?/\1/p' '$(KDIR)/include/config/auto.conf' 2>&-)
 NO_KEY = $(if $(filter pkcs11:%,$(KEY))$(wildcard $(KEY) $(KDIR)/$(KEY)),,CONFIG_MODULE_SIG_ALL=)
+# Beside the modules, and so where they are staged, if they are.
+SBINDIR ?= /usr/local/sbin
+INSTALLED_SBIN = $(or $(DESTDIR),$(INSTALL_MOD_PATH))$(SBINDIR)
 DEPMOD = depmod -a $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') '$(RELEASE)'
 
 .PHONY: all modules install uninstall dkms dkms-source dkms-remove deb \
@@ -43,12 +46,14 @@ install: modules
 	rm -rf '$(INSTALLED)/$(INSTALL_DIR)'
 	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' INSTALL_MOD_DIR='$(INSTALL_DIR)' $(NO_KEY) modules_install
 	$(DEPMOD)
+	install -D -t '$(INSTALLED_SBIN)' scripts/on-latency
 	@test -z '$(wildcard $(INSTALLED)/updates/dkms/latency_tracker.ko*)' || \
 		echo 'Warning: DKMS has installed latency-tracker, too: remove one of the two.'
 
 uninstall:
 	rm -rf '$(INSTALLED)/$(INSTALL_DIR)'
 	$(DEPMOD)
+	rm -f '$(INSTALLED_SBIN)/on-latency'
 	@echo 'Modules that are loaded stay loaded until "modprobe -r" or a reboot.'
 
 # lttng/: apart, since it needs the sources of lttng-modules, built.
@@ -108,7 +113,7 @@ help:
 	@echo 'make            build the modules for the running kernel'
 	@echo '  KVER=VERSION  for another installed kernel'
 	@echo '  KDIR=DIR      against the kernel headers or build tree in DIR'
-	@echo 'make install    install the modules for that kernel, and update modprobe'
+	@echo 'make install    install the modules for that kernel, and on-latency'
 	@echo 'make uninstall  remove them again'
 	@echo 'make dkms       install the modules with DKMS: for every kernel to come, too'
 	@echo 'make dkms-remove  remove them again'

@@ -255,16 +255,30 @@ static int push_around(void *arg)
 	return 0;
 }
 
-/* Returns how often a caller was moved. */
+static unsigned long preemptions(const struct caller *callers, unsigned int nr)
+{
+	unsigned long sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!IS_ERR(callers[i].task))
+			sum += READ_ONCE(callers[i].task->nivcsw);
+	return sum;
+}
+
+/* For a second, or until that was enough. Returns how often a caller was moved. */
 static int push_for_a_while(struct caller *callers, unsigned int nr)
 {
 	struct pusher pusher = { .callers = callers, .nr = nr };
 	struct task_struct *task = kthread_run(push_around, &pusher, "st_pusher");
+	int i;
 
 	ST_TRUE(!IS_ERR(task));
 	if (IS_ERR(task))
 		return 0;
-	msleep(1000);
+	for (i = 0; i < 10 || (i < 300 && preemptions(callers, nr) < AT_LEAST);
+	     i++)
+		msleep(100);
 	kthread_stop(task);
 	return pusher.moves;
 }
@@ -315,7 +329,7 @@ static void pushed_about(void)
 static void under_raw_locks(void)
 {
 	unsigned int nr = PER_CPU_CALLERS * num_online_cpus();
-	struct latency_tracker *t = setup(4096, 8192);
+	struct latency_tracker *t = setup(1024, 2048);
 	struct latency_tracker_counts n;
 	struct caller *callers, sum;
 	int i;
@@ -326,7 +340,7 @@ static void under_raw_locks(void)
 		return;
 	}
 	/* Meanwhile the worker has everything to do that it can have to do. */
-	for (i = 0; i < 100 || (i < 500 && !st_counts(t).skipped); i++) {
+	for (i = 0; i < 100 || (i < 3000 && !st_counts(t).skipped); i++) {
 		latency_tracker_set_timeout(t, i % 3 ? 1000 : 0);
 		latency_tracker_set_collect(t, i % 5 ? 0 : 2000000);
 		if (i % 16 == 0)

@@ -63,11 +63,12 @@ struct wakeup_end {
 	struct task_struct *next;
 };
 
-#define HISTORY	8
+#define HISTORY	32
 
 /**
  * struct stint - a task was on a CPU, until the next stint began
  * @arrival: when it got the CPU, ns of lt_sched_clock(); 0 if it is not known
+ * @ran: of its task, in all stints; find_holder()'s, in the last stint of the task
  * @used: there was a task
  * @idle: it was the idle task
  * @pid: of the task
@@ -76,6 +77,7 @@ struct wakeup_end {
  */
 struct stint {
 	u64 arrival;
+	u64 ran;
 	bool used;
 	bool idle;
 	pid_t pid;
@@ -122,28 +124,34 @@ static u64 begin_of(const struct stint *stint, const struct stint *older,
 	return older->arrival <= queued ? queued : end;
 }
 
-/* Who had this CPU for the longest time since @queued? */
+/* The @n-th last stint, from 0 on. */
+static struct stint *stint_at(struct history *history, unsigned int n)
+{
+	return &history->stints[(history->next - 1 - n) % HISTORY];
+}
+
+/* Who had this CPU for the longest time since @queued? Interrupts are off. */
 static void find_holder(struct lt_wakeup_holder *holder, u64 queued)
 {
-	const struct history *history = this_cpu_ptr(&histories);
-	const struct stint *best = NULL, *first[HISTORY];
-	unsigned int i, n, pos = history->next;
-	u64 ran[HISTORY] = {}, end = lt_sched_clock(), start;
+	struct history *history = this_cpu_ptr(&histories);
+	const struct stint *best = NULL;
+	u64 end = lt_sched_clock(), start;
+	unsigned int i, n;
 
 	for (n = 0; n < HISTORY && queued && end > queued; n++) {
-		const struct stint *stint = &history->stints[--pos % HISTORY];
+		struct stint *stint = stint_at(history, n), *last;
 
 		if (!stint->used || (!stint->arrival && !stint->idle))
 			break;
-		start = begin_of(stint, &history->stints[(pos - 1) % HISTORY],
-				 queued, end);
-		first[n] = stint;
-		for (i = 0; first[i]->pid != stint->pid; i++)
+		start = begin_of(stint, stint_at(history, n + 1), queued, end);
+		stint->ran = 0;
+		for (i = 0; stint_at(history, i)->pid != stint->pid; i++)
 			;
-		ran[i] += end - max(start, queued);
-		if (!best || ran[i] > holder->ran) {
-			best = first[i];
-			holder->ran = ran[i];
+		last = stint_at(history, i);
+		last->ran += end - max(start, queued);
+		if (!best || last->ran > holder->ran) {
+			best = last;
+			holder->ran = last->ran;
 		}
 		end = start;
 	}

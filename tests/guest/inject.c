@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define MS	1000000ULL
+#define CROWD	12
 
 typedef unsigned long long u64;
 
@@ -179,22 +180,47 @@ static void victim(int fd, u64 arg)
 	shared->ran = now();
 }
 
+/* After the hog, before the victim. */
+static void crowd(int fd, u64 ms)
+{
+	char c;
+
+	pin(0, 1);
+	be_fifo(5);
+	if (read(fd, &c, 1) != 1)
+		die("read");
+	spin_until(now() + ms * MS);
+}
+
+static void start_crowd(pid_t *pids, int fd)
+{
+	int i;
+
+	for (i = 0; i < CROWD; i++)
+		pids[i] = start("lt-crowd", crowd, fd, 2);
+	for (i = 0; i < CROWD; i++)
+		wait_asleep(pids[i]);
+}
+
 /*
  * wake MS [HOW]: a victim sleeps in a pipe of CPU 1, a hog takes that CPU for
  * MS, then the victim is woken and waits for the CPU.
  * HOW: twice: woken a second time while it waits; migrate: it is sent to CPU 0
- * after half the time; kill: it is killed while it waits; idle: no hog at all.
+ * after half the time; kill: it is killed while it waits; crowd: when the hog ends,
+ * CROWD others have the CPU for 2 ms each; idle: no hog at all.
  */
 static int cmd_wake(int argc, char **argv)
 {
 	const char *how = argc > 2 ? argv[2] : "";
 	u64 ms = atoi(argv[1]), moved = 0;
-	pid_t v, h = 0;
-	int fds[2];
+	pid_t v, h = 0, others[CROWD];
+	int fds[2], many[2], crowded = !strcmp(how, "crowd"), i;
 
-	if (pipe(fds))
+	if (pipe(fds) || pipe(many))
 		die("pipe");
 	prctl(PR_SET_NAME, "lt-waker");
+	if (crowded)
+		start_crowd(others, many[0]);
 	v = start("lt-victim", victim, fds[0], 0);
 	wait_asleep(v);
 	pin(0, 0);
@@ -205,6 +231,8 @@ static int cmd_wake(int argc, char **argv)
 	} else {
 		sleep_ms(50);
 	}
+	if (crowded && write(many[1], others, CROWD) != CROWD)
+		die("write");
 	wake_through(fds[1]);
 	if (!strcmp(how, "twice")) {
 		sleep_ms(ms / 4);
@@ -221,6 +249,8 @@ static int cmd_wake(int argc, char **argv)
 	waitpid(v, NULL, 0);
 	if (h)
 		waitpid(h, NULL, 0);
+	for (i = 0; crowded && i < CROWD; i++)
+		waitpid(others[i], NULL, 0);
 	printf("victim=%d hog=%d waker=%d wake=%llu woken=%llu moved=%llu hog_end=%llu ran=%llu\n",
 	       v, h, getpid(), shared->wake, shared->woken, moved,
 	       shared->hog_end, shared->ran);

@@ -330,11 +330,13 @@ orphans_begin()
 }
 
 # Objects that were allocated by code that has no name any more, or on its behalf, and of no
-# other module: it was in a module that is gone.
+# other module: it was in a module that is gone. The kernel keeps the vmap_area of memory that
+# is free again for as long as it likes; what is not free has a vm_struct, too, in a kmalloc slab.
 orphans()
 {
 	((!slab_traces)) ||
-		awk -v place="$place" 'BEGIN { RS = "" } $0 ~ place && !/\[/ { print $1, FILENAME, $0 }' \
+		awk -v place="$place" 'BEGIN { RS = "" }
+			FILENAME !~ /[/]vmap_area[/]/ && $0 ~ place && !/\[/ { print $1, FILENAME, $0 }' \
 			/sys/kernel/debug/slab/*/alloc_traces
 	awk '$3 ~ /^0x/ { print 1, "vmalloc", $0 }' /proc/vmallocinfo
 }

@@ -246,8 +246,8 @@ static int push_around(void *arg)
 
 			if (IS_ERR(c->task) || task_cpu(c->task) == cpu)
 				continue;
-			p->moves += !set_cpus_allowed_ptr(c->task,
-							  cpumask_of(cpu));
+			if (!set_cpus_allowed_ptr(c->task, cpumask_of(cpu)))
+				WRITE_ONCE(p->moves, p->moves + 1);
 		}
 		i++;
 		usleep_range(1000, 3000);
@@ -266,6 +266,12 @@ static unsigned long preemptions(const struct caller *callers, unsigned int nr)
 	return sum;
 }
 
+static bool is_enough(const struct pusher *p)
+{
+	return preemptions(p->callers, p->nr) >= AT_LEAST &&
+	       (READ_ONCE(p->moves) >= AT_LEAST || num_online_cpus() == 1);
+}
+
 /* For a second, or until that was enough. Returns how often a caller was moved. */
 static int push_for_a_while(struct caller *callers, unsigned int nr)
 {
@@ -276,8 +282,7 @@ static int push_for_a_while(struct caller *callers, unsigned int nr)
 	ST_TRUE(!IS_ERR(task));
 	if (IS_ERR(task))
 		return 0;
-	for (i = 0; i < 10 || (i < 300 && preemptions(callers, nr) < AT_LEAST);
-	     i++)
+	for (i = 0; i < 10 || (i < 300 && !is_enough(&pusher)); i++)
 		msleep(100);
 	kthread_stop(task);
 	return pusher.moves;

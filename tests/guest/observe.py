@@ -26,6 +26,7 @@ BLOCK = re.compile(r'^(\d+),(\d+) (\S+) (?:\d+ )?\(.*?\) (\d+) \+ (\d+)')
 # Tracker and observer take the same two times of an operation, one shortly after the
 # other; but an emulated CPU may pause between the two, though hardly at both ends.
 CLOSE = 20000
+SOON = 3000
 LOOSE = 2000000
 # Before 5.18 sched_switch reads the state of the task once more, and so do the trackers:
 # when somebody wakes it in that moment, they need not agree.
@@ -37,6 +38,7 @@ class Line:
     """One event of the trace; times in microseconds."""
 
     def __init__(self, match):
+        self.task = match['task']
         self.pid = int(match['pid'])
         self.cpu = int(match['cpu'])
         self.time = int(match['sec']) * 1000000 + int(match['usec'])
@@ -57,6 +59,8 @@ class Observer:
         self.open = {}
         # Operations, as (key, begin), that may be reported or not.
         self.doubtful = set()
+        # What may explain a report, as operations, but need not have one.
+        self.perhaps = []
 
     def begin(self, key, time):
         self.open.setdefault(key, time)
@@ -82,6 +86,11 @@ class Observer:
     def unsure(self, key, begin):
         """Whether this operation may be reported or not."""
         return (key, begin) in self.doubtful
+
+    def concerns(self, key, line):
+        """Whether this line of the trace may explain an operation of the key."""
+        number = key[0] if isinstance(key, tuple) else key
+        return re.search(rf'\b{number}\b', f'{line.task}-{line.pid} {line.text}')
 
 
 class Syscalls(Observer):
@@ -259,7 +268,7 @@ class Softirq(Observer):
 
     The first raise counts, up to a run that begins after it. An interrupt may come
     while a run begins, between the tracker's look at it and ours: then what it raises
-    is served by this run for the one, and not for the other.
+    is served by this run for the one, and by the next for the other.
     """
     report = 'softirq_latency'
 
@@ -268,7 +277,9 @@ class Softirq(Observer):
         # A vector may have been raised before the trace began, until it has run.
         self.known = set()
         self.running = {}
-        self.again = {}
+        # Raises that were not the first, and those that may have come while a run began.
+        self.again = defaultdict(list)
+        self.between = {}
 
     def see(self, line):
         match = re.match(r'vec=(\d+) ', line.text)
@@ -279,7 +290,7 @@ class Softirq(Observer):
         task = (line.cpu, line.pid, int(match[1]))
         if line.event == 'softirq_raise':
             if place + ('raise',) in self.open:
-                self.again[place] = line.time
+                self.again[place].append(line.time)
             self.begin(place + ('raise',), line.time)
         elif line.event == 'softirq_entry':
             self.taken_up(place, line.time)
@@ -290,17 +301,17 @@ class Softirq(Observer):
     def taken_up(self, place, time):
         key = place + ('raise',)
         begin = self.open.pop(key, None)
-        again = self.again.pop(place, None)
         if begin is not None:
             self.operations.append((key, begin, time))
             if place not in self.known:
                 self.doubtful.add((key, begin))
-            if again is not None and time - again < CLOSE:
-                self.again[place] = again
-        elif again is not None:
-            self.operations.append((key, again, time))
-            self.doubtful.add((key, again))
+        self.perhaps += [(key, again, time) for again in self.between.get(place, ())]
+        self.between[place] = [again for again in self.again.pop(place, ())
+                               if time - again < CLOSE]
         self.known.add(place)
+
+    def concerns(self, key, line):
+        return line.cpu == key[0] and line.fields().get('vec') == str(key[1])
 
     def key(self, line, fields):
         return (int(fields['cpu']), int(fields['vec']), fields['stage'])
@@ -408,6 +419,7 @@ def match(operations, reports, pause=LOOSE):
 def compare(observer, window, threshold, margin):
     """Finds for each operation its report and for each report its operation."""
     operations, short, reports = defaultdict(list), defaultdict(list), defaultdict(list)
+    perhaps = defaultdict(list)
     late = missed = invented = 0
     odd = []
     for key, begin, end in sorted(observer.operations, key=lambda op: op[2]):
@@ -418,6 +430,8 @@ def compare(observer, window, threshold, margin):
         if (end - begin > threshold + margin and begin >= window[0] and end <= window[1]
                 and not observer.unsure(key, begin)):
             late += 1
+    for key, begin, end in observer.perhaps:
+        perhaps[key].append((begin, end))
     for key, begin, end in observer.reports:
         reports[key].append((begin, end))
     for key in operations.keys() | reports.keys():
@@ -431,8 +445,10 @@ def compare(observer, window, threshold, margin):
                 odd.append((key, begin, end))
         # Late for the tracker, but not for us, if there was a short pause in between.
         for begin, end in match(short[key], left, CLOSE)[1]:
+            excused = any(abs(b - begin) <= SOON and abs(e - end) <= CLOSE
+                          for b, e in perhaps[key])
             # What began before the observer did is not known to it.
-            if begin >= window[0]:
+            if begin >= window[0] and not excused:
                 invented += 1
                 print(f'# invented: {key} reported {end - begin} us at {end} us')
                 odd.append((key, begin, end))
@@ -440,13 +456,14 @@ def compare(observer, window, threshold, margin):
                  f'reported={len(observer.reports)} missed={missed} invented={invented}')
 
 
-def explain(path, key, begin, end):
+def explain(observer, path, key, begin, end):
     """What the trace says of this operation, for who wants to know what went wrong."""
-    name = re.compile(rf'\b{key[0] if isinstance(key, tuple) else key}\b')
     with open(path, encoding='utf-8', errors='replace') as trace:
         for text in trace:
             line = LINE.match(text)
-            if line and name.search(text) and begin - CLOSE <= Line(line).time <= end + CLOSE:
+            line = Line(line) if line else None
+            if (line and begin - CLOSE <= line.time <= end + CLOSE
+                    and observer.concerns(key, line)):
                 yield text.strip()[:200]
 
 
@@ -463,7 +480,7 @@ def main():
     odd, figures = compare(observer, window, float(sys.argv[3]) * 1000,
                            float(sys.argv[4]) * 1000)
     for operation in odd[:2]:
-        lines = list(explain(sys.argv[2], *operation))
+        lines = list(explain(observer, sys.argv[2], *operation))
         print(*(f'#   {text}' for text in lines[:12] + lines[12:][-12:]), sep='\n')
     print(figures)
 

@@ -26,8 +26,9 @@ BLOCK = re.compile(r'^(\d+),(\d+) (\S+) (?:\d+ )?\(.*?\) (\d+) \+ (\d+)')
 # Tracker and observer take the same two times of an operation, one shortly after the
 # other; but an emulated CPU may pause between the two, though hardly at both ends.
 CLOSE = 20000
-SOON = 3000
 LOOSE = 2000000
+# What only may explain a report must begin with it: others began shortly before.
+EXACT = 300
 # Before 5.18 sched_switch reads the state of the task once more, and so do the trackers:
 # when somebody wakes it in that moment, they need not agree.
 STATE_UNSURE = tuple(map(int, os.uname().release.split('.')[:2])) < (5, 18)
@@ -445,7 +446,7 @@ def compare(observer, window, threshold, margin):
                 odd.append((key, begin, end))
         # Late for the tracker, but not for us, if there was a short pause in between.
         for begin, end in match(short[key], left, CLOSE)[1]:
-            excused = any(abs(b - begin) <= SOON and abs(e - end) <= CLOSE
+            excused = any(abs(b - begin) <= EXACT and abs(e - end) <= CLOSE
                           for b, e in perhaps[key])
             # What began before the observer did is not known to it.
             if begin >= window[0] and not excused:

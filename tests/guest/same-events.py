@@ -20,7 +20,7 @@ LINE = re.compile(r'\b([a-z]+_(?:latency(?:_stack)?|sched_switch|sched_wakeup)):
 SHOWN = 12
 NOWHERE = '0xffffff'
 # While it wakes its reader, perf takes no event, which might lead to another wake-up:
-# perf_pending_irq(), up to 6.1 perf_pending_event().
+# perf_pending_irq(), on older kernels perf_pending_event().
 BLIND = 'perf_pending_'
 
 

@@ -29,9 +29,14 @@ CLOSE = 20000
 LOOSE = 2000000
 # What only may explain a report must begin with it: others began shortly before.
 EXACT = 300
+# What the explanation of an operation shows before its begin and behind its end.
+AROUND = 2000
+RELEASE = tuple(map(int, os.uname().release.split('.')[:2]))
 # Before 5.18 sched_switch reads the state of the task once more, and so do the trackers:
 # when somebody wakes it in that moment, they need not agree.
-STATE_UNSURE = tuple(map(int, os.uname().release.split('.')[:2])) < (5, 18)
+STATE_UNSURE = RELEASE < (5, 18)
+# Since 6.13 a task can be preempted between the tracker's look at a system call and ours.
+CALLS_PREEMPTIBLE = RELEASE >= (6, 13)
 FIELD = re.compile(r'(?:^|[ ,])(\w+)=([^,\s]*)')
 
 
@@ -62,6 +67,8 @@ class Observer:
         self.doubtful = set()
         # What may explain a report, as operations, but need not have one.
         self.perhaps = []
+        # When operations, as (key, begin), may have ended for the tracker already.
+        self.ended_by = {}
 
     def begin(self, key, time):
         self.open.setdefault(key, time)
@@ -88,6 +95,10 @@ class Observer:
         """Whether this operation may be reported or not."""
         return (key, begin) in self.doubtful
 
+    def least(self, key, begin, end):
+        """The shortest delay that this operation may have had for the tracker."""
+        return self.ended_by.get((key, begin), end) - begin
+
     def concerns(self, key, line):
         """Whether this line of the trace may explain an operation of the key."""
         number = key[0] if isinstance(key, tuple) else key
@@ -96,17 +107,58 @@ class Observer:
 
 class Syscalls(Observer):
     """A call that does not return has no end, though the next task of its pid may have one:
-    a task that was cloned begins with the exit of that call."""
+    a task that was cloned begins with the exit of that call.
+
+    Who is preempted, and does no more than begin or end a call when he runs again, may have
+    been so behind the tracker's probe and in front of ours.
+    """
     report = 'syscall_latency'
     final = re.compile(r'NR (60|231) ')         # exit, exit_group
+
+    def __init__(self):
+        super().__init__()
+        # Since when it has only run for moments, since when it runs, and when a call that
+        # is open may have begun for the tracker.
+        self.preempted = {}
+        self.resumed = {}
+        self.early = {}
 
     def see(self, line):
         if line.event == 'sys_enter':
             self.open.pop(line.pid, None)
+            self.early[line.pid] = self.since(line)
             if not self.final.match(line.text):
                 self.begin(line.pid, line.time)
         elif line.event == 'sys_exit':
-            self.end(line.pid, line.time)
+            self.returns(line)
+        elif line.event == 'sched_switch' and CALLS_PREEMPTIBLE:
+            prev, state, after = SWITCH.search(line.text).groups()
+            self.switch(line.time, int(prev), state, int(after))
+
+    def returns(self, line):
+        begin, since = self.open.get(line.pid), self.since(line)
+        if begin is None:
+            return
+        if since is not None:
+            self.ended_by[line.pid, begin] = since
+        if self.early[line.pid] is not None:
+            self.perhaps.append((line.pid, self.early[line.pid], line.time))
+        self.end(line.pid, line.time)
+
+    def switch(self, time, prev, state, after):
+        if state != 'R+' or not self.for_a_moment(prev, time):
+            self.preempted.pop(prev, None)
+        if state == 'R+':
+            self.preempted.setdefault(prev, time)
+        self.resumed[after] = time
+
+    def for_a_moment(self, pid, time):
+        return time - self.resumed.get(pid, 0) <= EXACT
+
+    def since(self, line):
+        """When the tracker may have seen this already; None if it was now."""
+        since = self.preempted.pop(line.pid, None)
+        return since if self.for_a_moment(line.pid, line.time) else None
 
 
 class Scheduler(Observer):
@@ -423,13 +475,18 @@ def compare(observer, window, threshold, margin):
     perhaps = defaultdict(list)
     late = missed = invented = 0
     odd = []
+
+    def is_late(key, begin, end):
+        return (observer.least(key, begin, end) > threshold + margin
+                and begin >= window[0] and end <= window[1]
+                and not observer.unsure(key, begin))
+
     for key, begin, end in sorted(observer.operations, key=lambda op: op[2]):
         if end - begin < threshold - margin:
             short[key].append((begin, end))
             continue
         operations[key].append((begin, end))
-        if (end - begin > threshold + margin and begin >= window[0] and end <= window[1]
-                and not observer.unsure(key, begin)):
+        if is_late(key, begin, end):
             late += 1
     for key, begin, end in observer.perhaps:
         perhaps[key].append((begin, end))
@@ -438,11 +495,9 @@ def compare(observer, window, threshold, margin):
     for key in operations.keys() | reports.keys():
         without, left = match(operations[key], reports[key])
         for begin, end in without:
-            delay = end - begin
-            if (delay > threshold + margin and begin >= window[0] and end <= window[1]
-                    and not observer.unsure(key, begin)):
+            if is_late(key, begin, end):
                 missed += 1
-                print(f'# missed: {key} late by {delay} us at {end} us')
+                print(f'# missed: {key} late by {end - begin} us at {end} us')
                 odd.append((key, begin, end))
         # Late for the tracker, but not for us, if there was a short pause in between.
         for begin, end in match(short[key], left, CLOSE)[1]:
@@ -463,7 +518,7 @@ def explain(observer, path, key, begin, end):
         for text in trace:
             line = LINE.match(text)
             line = Line(line) if line else None
-            if (line and begin - CLOSE <= line.time <= end + CLOSE
+            if (line and begin - AROUND <= line.time <= end + AROUND
                     and observer.concerns(key, line)):
                 yield text.strip()[:200]
 

@@ -42,6 +42,22 @@ pass()
 fail()
 {
 	echo "not ok - $*"
+	keep
+}
+
+# What a failure is judged by, $T/trace above all, is overwritten by the next step of the
+# test: a copy of its files stays, for the first failures of each test.
+keep()
+{
+	local n
+
+	[ -n "${KEEP:-}" ] || return 0
+	mkdir -p "$KEEP"
+	n=$(find "$KEEP" -mindepth 1 -maxdepth 1 | wc -l)
+	((n < 5)) || return 0
+	mkdir "$KEEP/$n"
+	(cd "$T" && find . -type f -size -64M -exec cp --parents -t "$KEEP/$n" {} +)
+	diag "what it was judged by is kept: ${KEEP##*/}/$n"
 }
 
 # skip REASON TEXT: for what this kernel lacks. All skips are in Documentation/skips.md.

@@ -122,6 +122,14 @@ check_trouble()
 	check_splat 'sleeping in atomic context is caught' 125 'BUG: scheduling while atomic'
 	guest insmod "$splat" how=oops
 	check_splat 'an Oops is caught' 125 'NULL pointer dereference'
+	if [ "$(kernel_value "$name" arch)" = amd64 ]; then
+		guest insmod "$splat" how=int3
+		check_splat "a breakpoint of nobody's is caught" 125 'int3: '
+		guest insmod "$splat" how=stale
+		# Older kernels go on by themselves.
+		((status == 0)) ||
+			check_splat 'one that is not in memory is a fault of the emulator' 122 'int3: '
+	fi
 	guest bash -c 'echo c >/proc/sysrq-trigger; sleep 100'
 	check_splat 'a panic is caught' 125 'Kernel panic - not syncing'
 	guest bash -c 'busybox poweroff -f; sleep 100'

@@ -6,6 +6,9 @@
  *	insmod splat.ko how=later	a WARNING shortly after insmod has returned
  *	insmod splat.ko how=atomic	sleeps with preemption off
  *	insmod splat.ko how=oops	a NULL pointer is written to
+ *	insmod splat.ko how=int3	x86: a breakpoint of nobody's
+ *	insmod splat.ko how=stale	x86: one that is not in memory, as far as the
+ *					kernel can tell
  */
 #include <linux/bottom_half.h>
 #include <linux/delay.h>
@@ -16,7 +19,32 @@
 
 static char *how = "warn";
 module_param(how, charp, 0444);
-MODULE_PARM_DESC(how, "warn, later, atomic or oops");
+MODULE_PARM_DESC(how, "warn, later, atomic, oops, int3 or stale");
+
+#ifdef CONFIG_X86
+static void break_here(void)
+{
+	asm volatile("int3");
+}
+
+/*
+ * "int $3" in its long form: the exception is the same, the byte is not. Where kprobes
+ * take that for one of theirs that is gone, they go back by one byte, and the "clc"
+ * behind it becomes an "add".
+ */
+static void break_stale(void)
+{
+	asm volatile(".byte 0xcd, 0x03, 0xf8" : : : "edi", "cc");
+}
+#else
+static void break_here(void)
+{
+}
+
+static void break_stale(void)
+{
+}
+#endif
 
 static void splat_timer_fn(struct timer_list *timer)
 {
@@ -45,6 +73,10 @@ static int __init splat_init(void)
 		preempt_enable();
 	} else if (!strcmp(how, "oops")) {
 		WRITE_ONCE(*(int *)NULL, 1);
+	} else if (!strcmp(how, "int3")) {
+		break_here();
+	} else if (!strcmp(how, "stale")) {
+		break_stale();
 	} else {
 		return -EINVAL;
 	}

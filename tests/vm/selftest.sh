@@ -104,7 +104,8 @@ check_guest()
 	check 'the guest is as promised' \
 		"$top read-only ok lo 3 0 /dev/nullb0 16777216" \
 		"$(head -n -0 "$tmp/out" | grep -av '^x' | xargs)"
-	check 'two million bytes of output are all there' 2000000 "$(grep -ao x "$tmp/out" | wc -l)"
+	check 'two million bytes of output are all there' 2000000 \
+		"$(grep -a '^x' "$tmp/out" | grep -ao x | wc -l)"
 	check 'files come out through --out' \
 		"$(md5sum <"$out/sum.bin")" "$(cat "$out/sum" 2>/dev/null || echo none)"
 	check 'nothing was written into the checkout' '' "$(ls "$top/written-by-guest" 2>/dev/null)"

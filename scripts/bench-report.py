@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Show what a run of scripts/bench has left in its files.
 
-Usage: bench-report.py oltp FILE [--json FILE] [--svg FILE]
+Usage: bench-report.py oltp FILE [--split FILE] [--json FILE] [--svg FILE]
        bench-report.py pair FILE WINDOWS [--json FILE]
        bench-report.py profile BEFORE AFTER
 """
@@ -82,49 +82,83 @@ def interval(values):
     return student * statistics.stdev(values) / len(values) ** .5
 
 
-def base_of(runs, at):
-    """What nothing took at that time: in the last run before and the next one behind."""
-    before = [took for _, name, took, _ in runs[:at] if name == "nothing"][-1:]
-    behind = [took for _, name, took, _ in runs[at:] if name == "nothing"][:1]
-    return statistics.mean(before + behind)
+def read_split(path, runs):
+    """Instructions of each run in the kernel and in user space, as the plugin has counted
+    them; none without the plugin."""
+    if not path or not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as lines:
+        split = [tuple(map(int, line.split())) for line in lines]
+    if len(split) != len(runs):
+        print(f"{path}: {len(split)} windows, but there were {len(runs)} runs: not used\n")
+        return []
+    return split
 
 
-def evaluate(runs):
-    """For each configuration its figures."""
-    taken = defaultdict(list)
-    for at, (_, name, took, switches) in enumerate(runs):
-        taken[name].append((took, (took / base_of(runs, at) - 1) * 100, switches))
+def base_of(runs, values, at):
+    """What nothing took at that time, mean of values in the last such run before and the next
+    one behind."""
+    plain = [i for i, run in enumerate(runs) if run[1] == "nothing"]
+    near = [i for i in plain if i < at][-1:] + [i for i in plain if i >= at][:1]
+    return statistics.mean(values[i] for i in near)
+
+
+def spread(values):
+    return round((max(values) - min(values)) / statistics.mean(values) * 100, 3)
+
+
+def mean_and_error(overheads, plain):
+    """Of overheads in percent; what everything is compared with has none."""
+    error = interval(overheads)
+    return (0 if plain else round(statistics.mean(overheads), 3),
+            None if error is None else round(error, 3))
+
+
+def evaluate(runs, split):
+    """For each configuration its figures; those of the kernel are in percent of all that is
+    executed with nothing."""
     result = {}
-    for name, took in taken.items():
-        seconds, overheads, switches = zip(*took)
-        mean = statistics.mean(seconds)
-        error = interval(overheads)
-        result[name] = {
-            "seconds": round(mean, 5),
-            "spread": round((max(seconds) - min(seconds)) / mean * 100, 3),
-            "overhead": 0 if name == "nothing" else round(statistics.mean(overheads), 3),
-            "error": None if error is None else round(error, 3),
-            "runs": len(took),
-            "switches": round(statistics.mean(switches)),
+    seconds = [run[2] for run in runs]
+    kernel = [insns for insns, _ in split]
+    total = [sum(insns) for insns in split]
+    for name in dict.fromkeys(run[1] for run in runs):
+        own = [at for at, run in enumerate(runs) if run[1] == name]
+        r = result[name] = {
+            "seconds": round(statistics.mean(seconds[at] for at in own), 5),
+            "spread": spread([seconds[at] for at in own]),
+            "runs": len(own),
+            "switches": round(statistics.mean(runs[at][3] for at in own)),
         }
+        r["overhead"], r["error"] = mean_and_error(
+            [(seconds[at] / base_of(runs, seconds, at) - 1) * 100 for at in own],
+            name == "nothing")
+        if split:
+            r["kernel"], r["kernel_error"] = mean_and_error(
+                [(kernel[at] - base_of(runs, kernel, at)) / base_of(runs, total, at) * 100
+                 for at in own], name == "nothing")
     return result
 
 
 def show_oltp(result, other):
-    rows = [("with", "seconds", "runs", "spread", "overhead", "+-", "switches")]
+    rows = [("with", "seconds", "runs", "spread", "overhead", "+-", "kernel", "+-", "switches")]
+
+    def overhead(r, value, error):
+        if r.get(value) is None or r is result.get("nothing"):
+            return "", ""
+        return f"{r[value]:+.2f} %", "" if r[error] is None else f"{r[error]:.2f}"
+
     for name in NAMES:
         if name not in result:
             continue
         r = result[name]
-        plain = name == "nothing"
         rows.append((NAMES[name][0], f"{r['seconds']:.4f}", str(r["runs"]),
                      f"{r['spread']:.2f} %" if r["runs"] > 1 else "",
-                     "" if plain else f"{r['overhead']:+.2f} %",
-                     "" if plain or r["error"] is None else f"{r['error']:.2f}",
+                     *overhead(r, "overhead", "error"), *overhead(r, "kernel", "kernel_error"),
                      str(r["switches"])))
     columns(rows)
     print("\nspread: from the fastest to the slowest run; overhead: against the runs with nothing\n"
-          "before and behind; +-: half of its 95 % confidence interval, in percentage points")
+          "before and behind; kernel: the part of it that the kernel executes; +-: half of the\n"
+          "95 % confidence interval, in percentage points")
     if other["footprint"]:
         print()
         rows = [("footprint", "events", "bytes", "per event", "module")]
@@ -191,11 +225,13 @@ def svg(result, about):
 
 def oltp(args):
     runs, other = read_oltp(args.file)
-    result = evaluate(runs)
+    split = read_split(args.split, runs)
+    result = evaluate(runs, split)
     about = {rest[0]: " ".join(rest[1:]) for rest in other["about"]}
     show_oltp(result, other)
     write_json(args.json, {"about": about, "results": result,
                            "runs": [list(run) for run in runs],
+                           "split": [list(insns) for insns in split],
                            "footprint": other["footprint"]})
     if args.svg:
         with open(args.svg, "w", encoding="utf-8") as out:
@@ -310,6 +346,7 @@ def main():
     command = commands.add_parser("oltp")
     command.set_defaults(run=oltp)
     command.add_argument("file")
+    command.add_argument("--split")
     command.add_argument("--svg")
     command.add_argument("--json")
     command = commands.add_parser("pair")

@@ -9,8 +9,9 @@
  * profile: how often each block of code was executed. A line per block:
  *	ADDRESS INSTRUCTIONS TIMES, and one for user space, with address 0. The n-th
  *	window, from 0 on, goes to a file of its own, FILE.n.
+ * split: instructions in the kernel and in user space. A line per window: KERNEL USER.
  *
- * For one CPU. Options: out=FILE, mode=windows|profile.
+ * For one CPU. Options: out=FILE, mode=windows|profile|split.
  *
  * The stack is what the first write behind the mark goes to: the call of what is
  * measured. A locked instruction is one with that prefix, or an exchange with memory; a
@@ -50,7 +51,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static unsigned long self;
 static const char *out_file;
-static bool profile, armed, counting;
+static enum mode { WINDOWS, PROFILE, SPLIT } mode;
+static bool armed, counting;
 
 static struct group groups[GROUPS_MAX];
 static unsigned int group;
@@ -60,10 +62,11 @@ static unsigned int nr_lines;
 static unsigned long stack;
 
 static struct block *blocks;
-static unsigned long user_insns;
+static unsigned long kernel_insns, user_insns;
 
 static void reset_done(unsigned long id);
 static void write_profile(void);
+static void write_split(void);
 
 /* ---- windows ---- */
 
@@ -83,10 +86,12 @@ static void end(void)
 	if (!counting)
 		return;
 	counting = false;
-	if (profile) {
+	if (mode == PROFILE)
 		write_profile();
+	else if (mode == SPLIT)
+		write_split();
+	if (mode != WINDOWS)
 		return;
-	}
 	now[INSNS]--;	/* the mark */
 	for (i = 0; i < WHATS; i++) {
 		g->sum[i] += now[i];
@@ -214,16 +219,23 @@ static void on_user_block(unsigned int cpu, void *arg)
 		user_insns += (unsigned long)arg;
 }
 
+static void on_kernel_block(unsigned int cpu, void *arg)
+{
+	if (counting)
+		kernel_insns += (unsigned long)arg;
+}
+
+static void split_block(struct qemu_plugin_tb *tb, unsigned long addr, size_t insns)
+{
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, addr < KERNEL ? on_user_block : on_kernel_block,
+					     QEMU_PLUGIN_CB_NO_REGS,
+					     (void *)(unsigned long)insns);
+}
+
 static void profile_block(struct qemu_plugin_tb *tb, unsigned long addr, size_t insns)
 {
 	struct block *block;
 
-	if (addr < KERNEL) {
-		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_user_block,
-						     QEMU_PLUGIN_CB_NO_REGS,
-						     (void *)(unsigned long)insns);
-		return;
-	}
 	block = calloc(1, sizeof(*block));
 	if (!block)
 		abort();
@@ -256,12 +268,14 @@ static void on_translation(unsigned long id, struct qemu_plugin_tb *tb)
 	unsigned char code[16];
 
 	addr = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
-	if (armed && profile)
+	if (armed && mode == PROFILE && addr >= KERNEL)
 		profile_block(tb, addr, n);
+	else if (armed && mode != WINDOWS)
+		split_block(tb, addr, n);
 	for (i = 0; i < n; i++) {
 		insn = qemu_plugin_tb_get_insn(tb, i);
 		len = qemu_plugin_insn_data(insn, code, sizeof(code));
-		if (armed && !profile) {
+		if (armed && mode == WINDOWS) {
 			on_exec(insn, on_insn, classify(code, len));
 			on_write(insn, on_store);
 		}
@@ -312,11 +326,25 @@ static void write_profile(void)
 	fclose(out);
 }
 
+static void write_split(void)
+{
+	FILE *out = fopen(out_file, group++ ? "a" : "w");
+
+	if (!out) {
+		perror(out_file);
+		return;
+	}
+	fprintf(out, "%lu %lu\n", kernel_insns, user_insns);
+	kernel_insns = 0;
+	user_insns = 0;
+	fclose(out);
+}
+
 static void on_exit_of_qemu(unsigned long id, void *arg)
 {
 	FILE *out;
 
-	if (profile)
+	if (mode != WINDOWS)
 		return;
 	out = fopen(out_file, "w");
 	if (!out) {
@@ -349,7 +377,9 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(unsigned long id,
 		if (!strncmp(argv[i], "out=", 4))
 			out_file = strdup(argv[i] + 4);
 		else if (!strcmp(argv[i], "mode=profile"))
-			profile = true;
+			mode = PROFILE;
+		else if (!strcmp(argv[i], "mode=split"))
+			mode = SPLIT;
 		else if (strcmp(argv[i], "mode=windows"))
 			return -1;
 	}

@@ -207,6 +207,21 @@ result_adds_up()
  $(count "$1" cleared) + pending $(count "$1" pending), which is 0 when it is off"
 }
 
+# load_until TRACKER AT_LEAST MS KIND...: "inject load", again while fewer operations than that
+# were late, five times at most: how many are late is a matter of how much CPU the machine gets.
+load_until()
+{
+	local tracker=$1 at_least=$2 round before
+	shift 2
+
+	before=$(count "$tracker" late)
+	for round in {1..5}; do
+		"$BIN/inject" load "$@"
+		(($(count "$tracker" late) - before < at_least)) || break
+		diag "load $round: $(($(count "$tracker" late) - before)) late of $at_least"
+	done
+}
+
 # --- traces --------------------------------------------------------------------------
 
 # trace_start EVENT...: in an instance of its own, with the trackers' clock.

@@ -17,6 +17,7 @@ plt.rcParams["font.size"] = 9
 COLORS = {
     "slot": "#888888",
     "tracker": "#c0392b",
+    "trackers, one each": "#e6a19a",
     "cds_lfht": "#2471a3",
     "spinlocked table": "#b9770e",
 }

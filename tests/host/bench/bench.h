@@ -84,7 +84,8 @@ struct bench_contestant {
 };
 
 extern const struct bench_contestant bench_clocks, bench_slot, bench_tracker,
-	bench_tracker_unique, bench_tracker_priv, bench_spin;
+	bench_tracker_unique, bench_tracker_priv, bench_tracker_each,
+	bench_spin;
 #ifdef LIBURCU
 extern const struct bench_contestant bench_urcu, bench_urcu_unique;
 #endif

@@ -214,22 +214,31 @@ static void add_threads(const struct bench_contestant *is, unsigned int threads)
 	struct table *table = add_table(is, size_for(options.events * threads, threads));
 
 	add_cell(table, BENCH_PRIVATE, threads, 0);
-	add_cell(table, BENCH_SHARE, threads, 0);
-	add_cell(table, BENCH_HANDOVER, threads, 0);
+	if (is->loop[BENCH_SHARE])
+		add_cell(table, BENCH_SHARE, threads, 0);
+	if (is->loop[BENCH_HANDOVER])
+		add_cell(table, BENCH_HANDOVER, threads, 0);
+}
+
+static void add_all_threads(const struct bench_contestant *is)
+{
+	unsigned int threads;
+
+	for (threads = 1; threads < nr_cpus; threads *= 2)
+		add_threads(is, threads);
+	add_threads(is, nr_cpus);
 }
 
 void bench_scale(void)
 {
 	static const unsigned long pending[] = { 10, 1000, 100000, 1000000 };
 	struct bench_size size;
-	unsigned int i, j, threads;
+	unsigned int i, j;
 
 	cells = bench_alloc(MAX_CELLS, sizeof(*cells));
-	for (i = 0; i < COUNT(main_ones); i++) {
-		for (threads = 1; threads < nr_cpus; threads *= 2)
-			add_threads(main_ones[i], threads);
-		add_threads(main_ones[i], nr_cpus);
-	}
+	for (i = 0; i < COUNT(main_ones); i++)
+		add_all_threads(main_ones[i]);
+	add_all_threads(&bench_tracker_each);
 	for (j = 0; j < COUNT(pending); j++) {
 		if (pending[j] > options.max_pending)
 			break;

@@ -26,7 +26,7 @@
 #define NATIVE_MAX_CPUS		1024
 /* Two on top of those of the benchmark: the main thread, the helpers. */
 #define NATIVE_HELPER_CPUS	2
-#define NATIVE_AREA		16384
+#define NATIVE_AREA		(160 << 10)	/* for 1000 trackers: one each for 512 threads */
 
 /* ---- percpu.h ---- */
 

@@ -58,6 +58,55 @@ static double bytes(const struct bench_size *size)
 	return each;
 }
 
+/*
+ * A tracker for each thread, of the size that it has alone: what is slower here
+ * than with one thread is the machine's doing, since nothing is shared.
+ */
+static struct bench_size size_of_each(const struct bench_size *size)
+{
+	struct bench_size one = { .threads = 1, .events = 1, .slots = size->slots };
+
+	while (one.events * 2 * size->threads <= size->events)
+		one.events *= 2;
+	one.buckets = one.events;
+	return one;
+}
+
+static void *create_each(const struct bench_size *size)
+{
+	struct latency_tracker **each = bench_alloc(size->threads + 1, sizeof(*each));
+	struct bench_size one = size_of_each(size);
+	unsigned int i;
+
+	for (i = 0; i < size->threads; i++)
+		each[i] = create(&one);
+	return each;
+}
+
+static void destroy_each(void *table)
+{
+	struct latency_tracker **each = table;
+
+	for (; *each; each++)
+		destroy(*each);
+	bench_free(table);
+}
+
+static double bytes_each(const struct bench_size *size)
+{
+	struct bench_size one = size_of_each(size);
+
+	return bytes(&one);
+}
+
+static void enter_each(struct bench_thread *t)
+{
+	struct latency_tracker **each = t->table;
+
+	native_enter(t->nr);
+	t->self = each[t->nr];
+}
+
 static void enter(struct bench_thread *t)
 {
 	native_enter(t->nr);
@@ -76,6 +125,11 @@ static __always_inline void quiescent(struct bench_thread *t)
 static __always_inline bool begin(struct bench_thread *t, const struct bench_op *op)
 {
 	return !latency_tracker_event_in(t->table, &op->key, 8, 0, NULL);
+}
+
+static __always_inline bool begin_each(struct bench_thread *t, const struct bench_op *op)
+{
+	return !latency_tracker_event_in(t->self, &op->key, 8, 0, NULL);
 }
 
 static __always_inline bool begin_unique(struct bench_thread *t,
@@ -101,6 +155,16 @@ static __always_inline bool end(struct bench_thread *t, const struct bench_op *o
 	return !latency_tracker_event_out(t->table, &op->key, 8, 0, NULL, 0);
 }
 
+static __always_inline bool end_each(struct bench_thread *t, const struct bench_op *op)
+{
+	return !latency_tracker_event_out(t->self, &op->key, 8, 0, NULL, 0);
+}
+
+static void each_pairs(struct bench_thread *t)
+{
+	bench_pairs(t, begin_each, end_each, quiescent);
+}
+
 BENCH_LOOPS(tracker, begin, end, quiescent)
 BENCH_LOOPS(unique, begin_unique, end, quiescent)
 BENCH_LOOPS(priv, begin_priv, end, quiescent)
@@ -113,6 +177,16 @@ const struct bench_contestant bench_tracker = {
 	.leave = leave,
 	.bytes = bytes,
 	.loop = BENCH_LOOPS_OF(tracker),
+};
+
+const struct bench_contestant bench_tracker_each = {
+	.name = "trackers, one each",
+	.create = create_each,
+	.destroy = destroy_each,
+	.enter = enter_each,
+	.leave = leave,
+	.bytes = bytes_each,
+	.loop = { [BENCH_PRIVATE] = each_pairs },
 };
 
 const struct bench_contestant bench_tracker_unique = {

@@ -453,7 +453,8 @@ def nearest(times, taken, time, tolerance):
 def match(operations, reports, pause=LOOSE):
     """Finds for each operation of a key its report: one of the same end or of the same
     begin, and not more than a pause away at the other. Both are pairs (begin, end). Returns
-    what is left of both."""
+    what is left of both, and the pairs that were found."""
+    pairs = []
     # The closest first, or one that is off takes its neighbour's.
     for tolerance, end in product((30, 300, 3000, CLOSE), (1, 0)):
         reports = sorted(reports, key=lambda report, end=end: report[end])
@@ -462,11 +463,34 @@ def match(operations, reports, pause=LOOSE):
             i = nearest(times, taken, operation[end], tolerance)
             if i is not None and abs(reports[i][1 - end] - operation[1 - end]) <= pause:
                 taken.add(i)
+                pairs.append((operation, reports[i]))
             else:
                 left.append(operation)
         operations = left
         reports = [report for i, report in enumerate(reports) if i not in taken]
-    return operations, reports
+    return operations, reports, pairs
+
+
+def explains(operation, report, near, far):
+    """Whether a report may be of this operation: near it at one end, not far at the other."""
+    off = [abs(a - b) for a, b in zip(operation, report)]
+    return min(off) <= near and max(off) <= far
+
+
+def is_excused(report, perhaps, pairs):
+    """Whether a report that is left is of what may explain one, or of an operation whose own,
+    though closer, is of that. Takes such a pair out."""
+    def may_be(other):
+        return any(abs(begin - other[0]) <= EXACT and abs(end - other[1]) <= CLOSE
+                   for begin, end in perhaps)
+
+    if may_be(report):
+        return True
+    for pair in pairs:
+        if explains(pair[0], report, CLOSE, LOOSE) and may_be(pair[1]):
+            pairs.remove(pair)
+            return True
+    return False
 
 
 def compare(observer, window, threshold, margin):
@@ -493,7 +517,7 @@ def compare(observer, window, threshold, margin):
     for key, begin, end in observer.reports:
         reports[key].append((begin, end))
     for key in operations.keys() | reports.keys():
-        without, left = match(operations[key], reports[key])
+        without, left, pairs = match(operations[key], reports[key])
         for begin, end in without:
             if is_late(key, begin, end):
                 missed += 1
@@ -501,10 +525,8 @@ def compare(observer, window, threshold, margin):
                 odd.append((key, begin, end))
         # Late for the tracker, but not for us, if there was a short pause in between.
         for begin, end in match(short[key], left, CLOSE)[1]:
-            excused = any(abs(b - begin) <= EXACT and abs(e - end) <= CLOSE
-                          for b, e in perhaps[key])
             # What began before the observer did is not known to it.
-            if begin >= window[0] and not excused:
+            if begin >= window[0] and not is_excused((begin, end), perhaps[key], pairs):
                 invented += 1
                 print(f'# invented: {key} reported {end - begin} us at {end} us')
                 odd.append((key, begin, end))

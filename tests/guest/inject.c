@@ -619,11 +619,14 @@ static int cmd_now(int argc, char **argv)
 
 static int run(int argc, char **argv);
 
-/* after MS COMMAND...: so that a filter can be set meanwhile. */
-static int cmd_after(int argc, char **argv)
+/* told COMMAND...: once standard input has ended, so that a filter can be set before. */
+static int cmd_told(int argc, char **argv)
 {
-	sleep_ms(atoi(argv[1]));
-	return run(argc - 2, argv + 2);
+	char c;
+
+	while (read(0, &c, 1) > 0)
+		;
+	return run(argc - 1, argv + 1);
 }
 
 static const struct {
@@ -631,7 +634,7 @@ static const struct {
 	int args;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "after", 2, cmd_after },
+	{ "told", 1, cmd_told },
 	{ "now", 0, cmd_now },
 	{ "numbers", 0, cmd_numbers },
 	{ "nanosleep", 1, cmd_nanosleep },

@@ -402,8 +402,9 @@ result_orphans()
 
 # --- detectors of debug kernels -------------------------------------------------------
 
-# leaks: prints what kmemleak has lost sight of since the last call, if it was allocated by our
-# modules, also those that are gone. Nothing where there is no kmemleak.
+# leaks [EXCEPT]: prints what kmemleak has lost sight of since the last call, if our modules
+# were on the way to its allocation, also those that are gone; without what matches EXCEPT.
+# Nothing where there is no kmemleak. Takes minutes.
 leaks()
 {
 	local file=/sys/kernel/debug/kmemleak
@@ -411,13 +412,21 @@ leaks()
 	[ -e $file ] || return 0
 	# It takes nothing for lost that is younger than this, nor at first sight.
 	sleep 6
-	echo scan >$file
-	echo scan >$file
-	awk '
-		/^unreferenced/ { if (ours) printf "%s", text; text = ""; ours = 0 }
+	if ! { echo scan && echo scan; } >$file; then
+		echo "kmemleak does not work any more"
+		return
+	fi
+	awk -v except="${1-}" '
+		function flush() {
+			if (ours && (except == "" || text !~ except))
+				printf "%s", text
+			text = ""
+			ours = 0
+		}
+		/^unreferenced/ { flush() }
 		/\[latency_tracker|\] 0x[0-9a-f]+$/ { ours = 1 }
 		{ text = text $0 "\n" }
-		END { if (ours) printf "%s", text }
+		END { flush() }
 	' $file
 	echo clear >$file
 }

@@ -138,11 +138,6 @@ static int cmd_numbers(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-#ifdef SYS_pause
-	printf("pause=%d ", SYS_pause);
-#else
-	printf("pause=%d ", SYS_ppoll);	/* that is how libc does it */
-#endif
 	printf("nanosleep=%d exit=%d exit_group=%d\n", SYS_nanosleep, SYS_exit,
 	       SYS_exit_group);
 	return 0;

@@ -402,6 +402,13 @@ result_orphans()
 
 # --- detectors of debug kernels -------------------------------------------------------
 
+# complaints PATTERN: what the kernel's log has of them. Not data races, of which it has some of
+# its own: scripts/vm-run looks which are ours.
+complaints()
+{
+	dmesg | grep -E "BUG|WARNING|$1" | grep -v 'BUG: KCSAN:'
+}
+
 # leaks [EXCEPT]: prints what kmemleak has lost sight of since the last call, if our modules
 # were on the way to its allocation, also those that are gone; without what matches EXCEPT.
 # Nothing where there is no kmemleak. Takes minutes.

@@ -193,13 +193,31 @@ class Scheduler(Observer):
 
 
 class Wakeup(Scheduler):
-    """A task that is off the CPU is woken, and gets a CPU."""
+    """A task that is off the CPU is woken, and gets a CPU.
+
+    An emulated CPU may pause in the middle of a switch. When the tracker of off-CPU times
+    has told of a task that comes, in front of our event, it may be that it came then.
+    """
     report = 'wakeup_latency'
 
     def __init__(self):
         super().__init__()
         # When those were woken that had not yet let go of their CPU.
         self.early = {}
+        # Who comes to a CPU, and when that was said.
+        self.coming = {}
+
+    def see(self, line):
+        if line.event == Offcpu.report:
+            fields = line.fields()
+            if fields['flag'] == 'ended':
+                self.coming[line.cpu] = (int(fields['pid']), line.time)
+            return
+        if line.event == 'sched_switch':
+            pid, time = self.coming.pop(line.cpu, (None, 0))
+            if pid in self.open and pid == int(SWITCH.search(line.text)[3]):
+                self.ended_by[pid, self.open[pid]] = time
+        super().see(line)
 
     def switch(self, time, prev, state, after):
         # What was woken before it had let go of its CPU does not wait, unless it lets

@@ -531,16 +531,16 @@ static void complain(struct figures *figures, const struct file *file,
 	pthread_mutex_unlock(&printing);
 }
 
-/* One string. */
-static void feed(const struct file *file, struct figures *figures)
+/* One string. What the file shows before it is in @value, and behind it what it shows then. */
+static void feed(const struct file *file, char *value, struct figures *figures)
 {
 	static __thread char input[INPUT_MAX + VALUE_MAX];
-	char before[VALUE_MAX], after[VALUE_MAX], shown[VALUE_MAX] = "", again[VALUE_MAX];
+	char before[VALUE_MAX], *after = value, shown[VALUE_MAX] = "", again[VALUE_MAX];
 	size_t len, seen;
 	ssize_t got;
 	int valid;
 
-	read_value(file, before);
+	strcpy(before, value);
 	len = make_input(input, file->format, before);
 	/* The kernel takes a page; what is behind it would be another write. */
 	seen = len < page ? len : page;
@@ -568,13 +568,21 @@ static void feed(const struct file *file, struct figures *figures)
 
 static void *feeder(void *arg)
 {
+	const struct file *file, *last = NULL;
 	struct feeder *me = arg;
+	char value[VALUE_MAX];
 	unsigned long i;
 
 	random_state = me->seed;
-	for (i = 0; i < me->count; i++)
-		feed(&files[nr_threads > 1 ? below(nr_files) :
-			    i * nr_files / me->count], &me->figures);
+	for (i = 0; i < me->count; i++) {
+		file = &files[nr_threads > 1 ? below(nr_files) :
+			      i * nr_files / me->count];
+		/* Alone with a file, it is still what it was behind the last string. */
+		if (file != last)
+			read_value(file, value);
+		last = file;
+		feed(file, value, &me->figures);
+	}
 	return NULL;
 }
 

@@ -72,20 +72,23 @@ static int fail_kobject(struct kobject *kobj, struct kobj_type *ktype)
  * struct failing - a function that can fail
  * @kp: at its entry
  * @instead: what is called instead of it
+ * @by_jump: who calls it may end with that, by a jump, so that the caller seems to be
+ *	whoever has called that one; what else the task does meanwhile does not call it
  */
 struct failing {
 	struct kprobe kp;
 	void *instead;
+	bool by_jump;
 };
 
-static bool is_ours(struct kprobe *kp, struct pt_regs *regs)
+static bool is_ours(struct failing *failing, struct pt_regs *regs)
 {
 	static char text[sizeof(failed)];
 
 	/* The module's name is at the end. */
-	snprintf(text, sizeof(text), "%s for %pS", kp->symbol_name,
+	snprintf(text, sizeof(text), "%s for %pS", failing->kp.symbol_name,
 		 (void *)lt_kprobe_caller(regs));
-	if (!strstr(text, "[latency_tracker"))
+	if (!failing->by_jump && !strstr(text, "[latency_tracker"))
 		return false;
 	memcpy(failed, text, sizeof(failed));
 	return true;
@@ -96,7 +99,7 @@ static int on_call(struct kprobe *kp, struct pt_regs *regs)
 	struct failing *failing = container_of(kp, struct failing, kp);
 
 	if (current->pid != READ_ONCE(task) || READ_ONCE(nth) <= 0 ||
-	    !is_ours(kp, regs))
+	    !is_ours(failing, regs))
 		return 0;
 	if (--nth)
 		return 0;
@@ -110,13 +113,14 @@ static void behind(struct kprobe *kp, struct pt_regs *regs,
 {
 }
 
-#define FAILS(symbol, how) {						\
+#define FAILS(symbol, how, ...) {					\
 		.kp = {							\
 			.symbol_name = #symbol,				\
 			.pre_handler = on_call,				\
 			.post_handler = behind,				\
 		},							\
 		.instead = how,						\
+		## __VA_ARGS__						\
 	}
 
 /* No kernel has all of them. */
@@ -141,7 +145,7 @@ static struct failing functions[] = {
 	FAILS(__cpuhp_setup_state, fail_enomem),
 	FAILS(register_pernet_subsys, fail_enomem),
 	FAILS(nf_register_net_hook, fail_enomem),
-	FAILS(nf_register_net_hooks, fail_enomem),
+	FAILS(nf_register_net_hooks, fail_enomem, .by_jump = true),
 	FAILS(tracing_alloc_snapshot, fail_enomem),
 };
 

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "common.h"
 
 #define SETTLE_MS	5000
 #define FACTS_SIZE	(1 << 18)
@@ -24,19 +24,6 @@
 /* The facts, and how often something was wrong. */
 static char before[FACTS_SIZE], after[FACTS_SIZE];
 static int wrong;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "fault: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static void sleep_ms(long ms)
-{
-	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
-
-	nanosleep(&ts, NULL);
-}
 
 /* --- files -------------------------------------------------------------------------- */
 

@@ -16,21 +16,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static void die(const char *what)
-{
-	fprintf(stderr, "fate: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static void sleep_ms(long ms)
-{
-	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
-
-	nanosleep(&ts, NULL);
-}
+#include "common.h"
 
 /* Like fork(), but the child's pid is @pid. */
 static pid_t fork_as(pid_t pid)

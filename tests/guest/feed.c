@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "common.h"
 #include "formats.h"
 
 #define FILES_MAX	128
@@ -217,12 +218,6 @@ static struct file files[FILES_MAX];
 static unsigned int nr_files, nr_threads;
 static size_t page;
 static pthread_mutex_t printing = PTHREAD_MUTEX_INITIALIZER;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "feed: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 /* Without the newline. */
 static void read_value(const struct file *file, char *value)

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "common.h"
 
 #define MS	1000000ULL
 #define CROWD	12
@@ -38,20 +39,6 @@ static u64 now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-static void die(const char *what)
-{
-	fprintf(stderr, "inject: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
-
-static void sleep_ms(u64 ms)
-{
-	struct timespec ts = { ms / 1000, ms % 1000 * MS };
-
-	while (nanosleep(&ts, &ts) && errno == EINTR)
-		;
 }
 
 static void pin(pid_t pid, int cpu)

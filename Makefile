@@ -8,11 +8,12 @@ VERSION := $(shell sed '1!d; s/[^ ]* .//; s/. .*//' '$(CURDIR)/debian/changelog'
 
 # Of Kbuild, but not those for tests.
 MODULES = $(shell sed -n '/LT_TESTS/q; s/^obj-.* += \(.*\)[.]o$$/\1/p' Kbuild) \
-	$(shell sed -n 's|^obj-.* += \(.*\)[.]o$$|examples/api/\1|p' examples/api/Kbuild)
+	$(foreach d,examples examples/api, \
+		$(shell sed -n 's|^obj-.* += \(.*\)[.]o$$|$(d)/\1|p' $(d)/Kbuild))
 
 # What a build needs, for DKMS.
 SOURCES := Kbuild LICENSE latency_tracker.c latency_tracker.h \
-	   core rculfhash wrapper include examples
+	   core rculfhash usecase wrapper include examples
 DKMS_SOURCE := $(DESTDIR)/usr/src/latency-tracker-$(VERSION)
 
 # Not where DKMS installs: the two don't overwrite each other.

@@ -7,17 +7,21 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
+#include "core/control.h"
+#include "core/crossings.h"
+#include "core/pending.h"
+#include "core/settings.h"
 #include "core/tracker.h"
 
 static struct kset *lt_kset;
-static DEFINE_MUTEX(lt_names); /* a name is looked for and taken in one step */
+static DEFINE_MUTEX(lt_names); /* look a name up and take it in one step */
 
 /**
  * struct lt_attr - a file
  * @attr: sysfs's
  * @get: the value
  * @set: change it, or NULL; returns 0 or a negative errno
- * @max: of what may be written
+ * @max: the largest value that may be written
  * @counter: for get_counter()
  */
 struct lt_attr {
@@ -83,7 +87,7 @@ static u64 get_memory(struct latency_tracker *tracker,
 static u64 get_pending(struct latency_tracker *tracker,
 		       const struct lt_attr *attr)
 {
-	return lt_count_pending(tracker);
+	return lt_pending_count(tracker);
 }
 
 static u64 get_crossings(struct latency_tracker *tracker,
@@ -238,8 +242,8 @@ out:
  * lt_control_del() - hide a tracker
  * @tracker: shown by lt_control_add()
  *
- * When it returns, no file of @tracker is being read or written, and nobody
- * sleeps in a poll of one.
+ * When it returns, no file of @tracker is being read or written, and no poll of
+ * one sleeps.
  *
  * Context: Task, may sleep.
  */

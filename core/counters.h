@@ -10,7 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 
-/* See struct latency_tracker_counts for what they mean. */
+/* Their meaning: struct latency_tracker_counts. */
 enum lt_counter {
 	LT_STARTED,
 	LT_FINISHED,

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A crossing is an operation that was reported: late at its end, or pending past
- * its timeout. Who polls the file "crossings" is woken, at most once per
+ * its timeout. The pollers of the file "crossings" are woken, at most once per
  * interval.
  *
- * A probe may not wake anybody. It counts, and kicks the worker if that is
- * armed. The worker arms itself, sums up, and if there is something new it tells
- * and is not armed again before the interval is over; then it looks by itself.
- * So a storm costs a probe a look at a flag, and what comes within an interval
- * is told at its end, in one wake-up.
+ * A probe may not wake a task. It counts the crossing, and kicks the worker if
+ * the flag armed is set. The worker sets the flag and sums up. If the sum has
+ * changed, it clears the flag, wakes the pollers, and looks again by itself when
+ * the interval is over. So in a storm a crossing costs a probe one look at a
+ * flag, and all crossings of an interval are told at its end, in one wake-up.
  *
- * A reader gets nothing lost between its read and its poll: kernfs notes the
+ * A reader misses nothing between its read and its poll: kernfs notes the
  * number of the last notification when a file is read, and a poll that finds a
  * later one does not sleep.
  */
 #include <linux/kernfs.h>
 #include <linux/sysfs.h>
 
+#include "core/crossings.h"
+#include "core/kick.h"
 #include "core/tracker.h"
 
 /**
- * lt_crossings_init() - before anything can cross
- * @tracker: whose
+ * lt_crossings_init() - set the interval to its default
+ * @tracker: the tracker
  *
  * Context: Any.
  */
@@ -31,8 +33,8 @@ void lt_crossings_init(struct latency_tracker *tracker)
 }
 
 /**
- * lt_crossings_sum() - how many there were
- * @tracker: whose
+ * lt_crossings_sum() - count the crossings
+ * @tracker: the tracker
  *
  * Context: Any.
  * Return: the number.
@@ -44,7 +46,7 @@ unsigned long lt_crossings_sum(const struct latency_tracker *tracker)
 }
 
 /**
- * lt_crossings_kick() - there is one more
+ * lt_crossings_kick() - tell the worker of a crossing, if it waits for one
  * @tracker: the caller has counted it
  *
  * Context: Any, NMI included.
@@ -52,19 +54,19 @@ unsigned long lt_crossings_sum(const struct latency_tracker *tracker)
 void lt_crossings_kick(struct latency_tracker *tracker)
 {
 	/*
-	 * Either the worker sees the count, or this sees that it is armed.
+	 * Either lt_crossings_tell() sees the count, or this sees armed.
 	 * Pairs with smp_mb() in lt_crossings_tell().
 	 */
 	smp_mb();
 	if (!READ_ONCE(tracker->crossings.armed))
 		return;
 	WRITE_ONCE(tracker->crossings.armed, false);
-	lt_worker_kick_any(tracker);
+	lt_kick_any(tracker);
 }
 
 /**
- * lt_crossings_tell() - wake those who poll, if it is time and there is news
- * @tracker: whose
+ * lt_crossings_tell() - wake the pollers, if it is time and there is news
+ * @tracker: the tracker
  *
  * Context: The worker.
  * Return: when to look again, ns of latency_tracker_clock(); U64_MAX if the next
@@ -100,7 +102,7 @@ u64 lt_crossings_tell(struct latency_tracker *tracker)
 
 /**
  * lt_crossings_set_interval() - change the interval
- * @tracker: whose
+ * @tracker: the tracker
  * @interval_ns: ns; holds at once
  *
  * Context: Task.
@@ -112,12 +114,12 @@ int lt_crossings_set_interval(struct latency_tracker *tracker, u64 interval_ns)
 	    interval_ns > LT_CROSSINGS_MAX_NS)
 		return -EINVAL;
 	WRITE_ONCE(tracker->crossings.interval_ns, interval_ns);
-	lt_worker_kick(tracker);
+	lt_kick(tracker);
 	return 0;
 }
 
 /**
- * lt_crossings_show() - the file is there
+ * lt_crossings_show() - begin to wake pollers
  * @tracker: its directory was made
  *
  * Context: Task, may sleep.
@@ -130,15 +132,15 @@ void lt_crossings_show(struct latency_tracker *tracker)
 
 	/* The worker runs already; pairs with lt_crossings_tell(). */
 	smp_store_release(&tracker->crossings.file, file);
-	lt_worker_kick(tracker);
+	lt_kick(tracker);
 }
 
 /**
- * lt_crossings_hide() - the file is gone
+ * lt_crossings_hide() - wake the pollers of a file that is gone
  * @tracker: its directory was removed
  *
- * Who polls wakes up, finds no file behind his descriptor, and gets ENODEV when
- * he reads.
+ * A poller wakes up, and its next read returns ENODEV: there is no file behind
+ * its descriptor any more.
  *
  * Context: Task, may sleep.
  */
@@ -149,7 +151,7 @@ void lt_crossings_hide(struct latency_tracker *tracker)
 }
 
 /**
- * lt_crossings_destroy() - let go of the file
+ * lt_crossings_destroy() - drop the reference to the file
  * @tracker: its worker was stopped
  *
  * Context: Task, may sleep.

@@ -8,33 +8,23 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
-struct kernfs_node;
+struct latency_tracker;
 
 /*
- * Bounds of the interval. Below the first, the wake-ups could become the load;
- * to the tracker of wake-ups each of them is one more operation.
+ * Bounds of the interval. With a shorter one the wake-ups could become the load:
+ * each of them is one more operation for the tracker of wake-ups.
  */
 #define LT_CROSSINGS_MIN_NS	NSEC_PER_MSEC
 #define LT_CROSSINGS_MAX_NS	(3600 * NSEC_PER_SEC)
 #define LT_CROSSINGS_DEFAULT_NS	(100 * NSEC_PER_MSEC)
 
-/**
- * struct lt_crossings - what those who poll know
- * @file: they poll this one; NULL before it is there
- * @interval_ns: they are not woken more often than this
- * @told_ns: when they were woken last; the worker's
- * @told: crossings of which they were told; the worker's
- * @suppressed: of @told, those without a wake-up of their own; written by the
- *	worker
- * @armed: the worker wants to be told of the next crossing
- */
-struct lt_crossings {
-	struct kernfs_node *file;
-	u64 interval_ns;
-	u64 told_ns;
-	unsigned long told;
-	unsigned long suppressed;
-	bool armed;
-};
+void lt_crossings_init(struct latency_tracker *tracker);
+unsigned long lt_crossings_sum(const struct latency_tracker *tracker);
+void lt_crossings_kick(struct latency_tracker *tracker);
+u64 lt_crossings_tell(struct latency_tracker *tracker);
+int lt_crossings_set_interval(struct latency_tracker *tracker, u64 interval_ns);
+void lt_crossings_show(struct latency_tracker *tracker);
+void lt_crossings_hide(struct latency_tracker *tracker);
+void lt_crossings_destroy(struct latency_tracker *tracker);
 
 #endif /* _LT_CORE_CROSSINGS_H */

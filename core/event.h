@@ -7,26 +7,28 @@
  *	-> grace period -> free list
  *
  * The begin owns the event until lfht_add() publishes it with one reference,
- * the table's. Who wins lfht_del() (end, collector, clear) or replaces the node
- * owns that reference. A lookup under RCU may still see the event until a
+ * the table's. The caller that wins lfht_del() (end, collector, clear) or
+ * replaces the node owns that reference. A lookup under RCU may still see the event until a
  * grace period after it was retired, so a reference is taken only from a count
  * that is not 0.
  *
  * refs holds the count and two flags, so that end and timeout agree in one
- * atomic operation: a timeout is claimed only while LT_EVENT_PENDING is set,
+ * atomic operation: a timeout is claimed only while LT_EVENT_OPEN is set,
  * and the end learns from the operation that clears it whether it was.
  */
 #ifndef _LT_CORE_EVENT_H
 #define _LT_CORE_EVENT_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/errno.h>
 #include <linux/types.h>
 
-#include "core/pool.h"
-#include "latency_tracker.h"
+#include "core/item.h"
+#include "core/types.h"
 #include "rculfhash/rculfhash.h"
 
-#define LT_EVENT_PENDING	BIT(29)	/* no verdict yet */
+#define LT_EVENT_OPEN		BIT(29)	/* no verdict yet */
 #define LT_EVENT_TIMED_OUT	BIT(28)	/* the timeout has fired */
 #define LT_EVENT_COUNT		(BIT(28) - 1)
 
@@ -44,8 +46,8 @@
  * @start_ns: begin
  * @data: key, private bytes, struct lt_event_own
  *
- * A begin and an end touch the first cache line, which has room for 8 bytes of
- * the key, and no other if that is all there is.
+ * The first cache line has room for 8 bytes of the key. If there are no more
+ * bytes, a begin and an end touch no other line.
  */
 struct latency_tracker_event {
 	struct lt_pool_item item;
@@ -59,7 +61,7 @@ struct latency_tracker_event {
 };
 
 /**
- * struct lt_event_own - what is the tracker's for most events
+ * struct lt_event_own - settings of one event; most events use the tracker's
  * @callback: valid with LT_EVENT_CALLBACK
  * @threshold_ns: valid with LATENCY_TRACKER_THRESHOLD
  * @timeout_ns: valid with LATENCY_TRACKER_TIMEOUT
@@ -88,8 +90,8 @@ static inline void *lt_event_priv(struct latency_tracker_event *event)
 }
 
 /*
- * Take a reference unless the last one is gone, or, with @claim, unless there
- * was a verdict or a timeout already; then the timeout is the caller's.
+ * Take a reference unless the last one is gone. With @claim, claim the timeout in
+ * the same step; fail if there was a verdict or a timeout already.
  * Relaxed on failure; the full barrier on success pairs with that of
  * lt_event_drop().
  */
@@ -102,8 +104,8 @@ static inline bool lt_event_ref(struct latency_tracker_event *event, bool claim)
 			return false;
 		new = old + 1;
 		if (claim) {
-			if ((old & (LT_EVENT_PENDING | LT_EVENT_TIMED_OUT)) !=
-			    LT_EVENT_PENDING)
+			if ((old & (LT_EVENT_OPEN | LT_EVENT_TIMED_OUT)) !=
+			    LT_EVENT_OPEN)
 				return false;
 			new |= LT_EVENT_TIMED_OUT;
 		}
@@ -112,12 +114,12 @@ static inline bool lt_event_ref(struct latency_tracker_event *event, bool claim)
 }
 
 /*
- * The owner of the verdict says so, keeps its reference and learns whether the
- * timeout was claimed before. Pairs with the claim of lt_event_ref().
+ * Close the event. The caller owns the verdict, keeps its reference and learns
+ * whether the timeout was claimed before. Pairs with the claim of lt_event_ref().
  */
 static inline bool lt_event_settle(struct latency_tracker_event *event)
 {
-	return atomic_fetch_andnot(LT_EVENT_PENDING, &event->refs) &
+	return atomic_fetch_andnot(LT_EVENT_OPEN, &event->refs) &
 	       LT_EVENT_TIMED_OUT;
 }
 
@@ -143,8 +145,8 @@ static inline int lt_event_unref(struct latency_tracker_event *event)
 
 	do {
 		if (!(old & LT_EVENT_COUNT) ||
-		    (old & (LT_EVENT_COUNT | LT_EVENT_PENDING)) ==
-			    (1 | LT_EVENT_PENDING))
+		    (old & (LT_EVENT_COUNT | LT_EVENT_OPEN)) ==
+			    (1 | LT_EVENT_OPEN))
 			return -EINVAL;
 	} while (!atomic_try_cmpxchg(&event->refs, &old, old - 1));
 	return (old & LT_EVENT_COUNT) - 1;

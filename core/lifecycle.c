@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Create and destroy a tracker, and change what may change while it works.
+ * Create and destroy a tracker.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -8,11 +8,16 @@
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "core/control.h"
+#include "core/crossings.h"
+#include "core/kick.h"
+#include "core/lifecycle.h"
+#include "core/settings.h"
 #include "core/tracker.h"
+#include "core/worker.h"
 
 static bool config_is_valid(const struct latency_tracker_config *c)
 {
@@ -43,11 +48,11 @@ static int init_memory(struct latency_tracker *tracker,
 	if (!tracker->counters)
 		return -ENOMEM;
 	err = lt_pool_init(&tracker->pool, size, c->max_events,
-			   lt_worker_pool_low);
+			   lt_kick_pool_low);
 	if (err)
 		goto err_counters;
 	err = lt_reclaim_init(&tracker->reclaim, &tracker->pool,
-			      lt_worker_reclaim_done);
+			      lt_kick_reclaim_done);
 	if (err)
 		goto err_pool;
 	tracker->ht = lfht_new(roundup_pow_of_two(c->max_events),
@@ -74,7 +79,7 @@ static void free_memory(struct latency_tracker *tracker)
 
 /**
  * latency_tracker_create() - make a tracker, tracking on
- * @config: what it is like; not needed after the call
+ * @config: its configuration; not needed after the call
  *
  * Context: Task, may sleep.
  * Return: the tracker; ERR_PTR() of -EINVAL for a configuration outside of its
@@ -129,7 +134,7 @@ err_free:
 }
 EXPORT_SYMBOL_GPL(latency_tracker_create);
 
-/* Events that somebody still holds, after all others came home. */
+/* Wait for the events that callers still hold; all others are home. */
 static void wait_for_holders(struct latency_tracker *tracker)
 {
 	unsigned long warn = jiffies + 10 * HZ;
@@ -147,8 +152,8 @@ static void wait_for_holders(struct latency_tracker *tracker)
 
 /**
  * latency_tracker_destroy() - end a tracker
- * @tracker: no call on it runs or can begin, but put_event() of held events,
- *	for which it waits; NULL and ERR_PTR() are ignored
+ * @tracker: no call on it runs or can begin, except put_event() of held
+ *	events, for which it waits; NULL and ERR_PTR() are ignored
  *
  * When it returns, no callback runs or will run. Pending events are cleared.
  *
@@ -169,190 +174,6 @@ void latency_tracker_destroy(struct latency_tracker *tracker)
 	kfree(tracker);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_destroy);
-
-/**
- * latency_tracker_set_threshold() - change the default threshold
- * @tracker: the tracker
- * @threshold_ns: ns; 0 makes every event late, LATENCY_TRACKER_NEVER none
- *
- * Holds at once, also for events that are pending.
- *
- * Context: Any.
- * Return: 0; -EINVAL for NULL and ERR_PTR().
- */
-int latency_tracker_set_threshold(struct latency_tracker *tracker,
-				  u64 threshold_ns)
-{
-	if (IS_ERR_OR_NULL(tracker))
-		return -EINVAL;
-	WRITE_ONCE(tracker->threshold_ns, threshold_ns);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(latency_tracker_set_threshold);
-
-/**
- * latency_tracker_get_threshold() - the default threshold
- * @tracker: the tracker
- *
- * Context: Any.
- * Return: ns; LATENCY_TRACKER_NEVER without a tracker.
- */
-u64 latency_tracker_get_threshold(const struct latency_tracker *tracker)
-{
-	if (IS_ERR_OR_NULL(tracker))
-		return LATENCY_TRACKER_NEVER;
-	return READ_ONCE(tracker->threshold_ns);
-}
-EXPORT_SYMBOL_GPL(latency_tracker_get_threshold);
-
-/**
- * latency_tracker_get_timeout() - the default timeout
- * @tracker: the tracker
- *
- * Context: Any.
- * Return: ns; 0 is none, also without a tracker.
- */
-u64 latency_tracker_get_timeout(const struct latency_tracker *tracker)
-{
-	if (IS_ERR_OR_NULL(tracker))
-		return 0;
-	return READ_ONCE(tracker->timeout_ns);
-}
-EXPORT_SYMBOL_GPL(latency_tracker_get_timeout);
-
-/**
- * latency_tracker_set_timeout() - change the default timeout
- * @tracker: the tracker
- * @timeout_ns: ns; 0 is none
- *
- * Holds also for events that are pending: those that are past it and were not
- * reported yet are reported now.
- *
- * Context: Task.
- * Return: 0; -EINVAL for NULL and ERR_PTR().
- */
-int latency_tracker_set_timeout(struct latency_tracker *tracker,
-				u64 timeout_ns)
-{
-	if (IS_ERR_OR_NULL(tracker))
-		return -EINVAL;
-	WRITE_ONCE(tracker->timeout_ns, timeout_ns);
-	lt_worker_rescan(tracker);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(latency_tracker_set_timeout);
-
-/**
- * latency_tracker_set_collect() - change the collection age
- * @tracker: the tracker
- * @collect_ns: ns; 0 is never
- *
- * Holds also for events that are pending.
- *
- * Context: Task.
- * Return: 0; -EINVAL for NULL and ERR_PTR().
- */
-int latency_tracker_set_collect(struct latency_tracker *tracker,
-				u64 collect_ns)
-{
-	if (IS_ERR_OR_NULL(tracker))
-		return -EINVAL;
-	WRITE_ONCE(tracker->collect_ns, collect_ns);
-	lt_worker_rescan(tracker);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(latency_tracker_set_collect);
-
-/**
- * latency_tracker_set_tracking() - switch tracking on or off
- * @tracker: the tracker
- * @on: accept begins; false refuses them and clears all that is pending
- *
- * Context: Task, may sleep.
- * Return: 0; -EINVAL for NULL and ERR_PTR().
- */
-int latency_tracker_set_tracking(struct latency_tracker *tracker, bool on)
-{
-	if (IS_ERR_OR_NULL(tracker))
-		return -EINVAL;
-	mutex_lock(&tracker->lock);
-	WRITE_ONCE(tracker->tracking_on, on);
-	if (!on) {
-		/* Begins that saw it on are over; nothing is added any more. */
-		synchronize_rcu();
-		lt_clear(tracker);
-	}
-	mutex_unlock(&tracker->lock);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(latency_tracker_set_tracking);
-
-/**
- * latency_tracker_clear() - forget all that is pending now
- * @tracker: the tracker; NULL and ERR_PTR() are ignored
- *
- * Context: Task, may sleep.
- */
-void latency_tracker_clear(struct latency_tracker *tracker)
-{
-	if (IS_ERR_OR_NULL(tracker))
-		return;
-	mutex_lock(&tracker->lock);
-	lt_clear(tracker);
-	mutex_unlock(&tracker->lock);
-}
-EXPORT_SYMBOL_GPL(latency_tracker_clear);
-
-/**
- * latency_tracker_snapshot() - read all counters
- * @tracker: the tracker
- * @counts: result; all 0 without a tracker
- *
- * Under load the values are of slightly different moments; at rest they add up.
- *
- * Context: Task, may sleep.
- */
-void latency_tracker_snapshot(struct latency_tracker *tracker,
-			      struct latency_tracker_counts *counts)
-{
-	struct lt_counters __percpu *c;
-
-	if (!counts)
-		return;
-	memset(counts, 0, sizeof(*counts));
-	if (IS_ERR_OR_NULL(tracker))
-		return;
-	c = tracker->counters;
-	counts->started = lt_counter_sum(c, LT_STARTED);
-	counts->finished = lt_counter_sum(c, LT_FINISHED);
-	counts->late = lt_counter_sum(c, LT_LATE);
-	counts->timeouts = lt_counter_sum(c, LT_TIMEOUTS);
-	counts->collected = lt_counter_sum(c, LT_COLLECTED);
-	counts->cleared = lt_counter_sum(c, LT_CLEARED);
-	counts->replaced = lt_counter_sum(c, LT_REPLACED);
-	counts->pending = lt_count_pending(tracker);
-	counts->skipped = lt_counter_sum(c, LT_SKIPPED);
-	counts->kept = lt_counter_sum(c, LT_KEPT);
-	counts->unmatched = lt_counter_sum(c, LT_UNMATCHED);
-	counts->clock_back = lt_counter_sum(c, LT_CLOCK_BACK);
-	counts->unwatched = lt_counter_sum(c, LT_UNWATCHED);
-	counts->capacity = READ_ONCE(tracker->pool.capacity);
-	counts->memory = lt_memory(tracker);
-}
-EXPORT_SYMBOL_GPL(latency_tracker_snapshot);
-
-/**
- * lt_memory() - the footprint
- * @tracker: the tracker
- *
- * Context: Any.
- * Return: bytes of events and buckets.
- */
-u64 lt_memory(const struct latency_tracker *tracker)
-{
-	return READ_ONCE(tracker->pool.bytes) +
-	       lfht_size(tracker->ht) * sizeof(struct lfht_node);
-}
 
 /**
  * latency_tracker_data() - the pointer of the configuration

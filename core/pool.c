@@ -19,11 +19,6 @@
 /* The caches of all CPUs together hold at most this part of the capacity. */
 #define LT_POOL_CACHE_SHARE	4
 
-struct lt_pool_chunk {
-	struct lt_pool_chunk *next;
-	char items[] __aligned(SMP_CACHE_BYTES);
-};
-
 /* The node of a CPU, or any node that has memory to hold its items. */
 static int cpu_nid(int cpu)
 {
@@ -39,8 +34,8 @@ static void batch_push(struct lt_pool *pool, struct lt_pool_item **stack,
 	struct lt_pool_item *head = READ_ONCE(*stack), *old;
 
 	/*
-	 * Counted before others can have it, and make another batch of it; so
-	 * the count is never too small, see has_batches().
+	 * Counted before another CPU can pop the batch and make another one of
+	 * it: the count is never too small, see has_batches().
 	 */
 	atomic_add(batch->count, &pool->depots[batch->nid].free);
 	for (;;) {
@@ -68,9 +63,9 @@ static struct lt_pool_item *batch_pop(struct lt_pool *pool,
 		old = cmpxchg(stack, head, READ_ONCE(head->next_batch));
 		if (old == head) {
 			/*
-			 * Full barrier: what is left is seen by who wants to
-			 * be told, or that is seen by low(). Pairs with the
-			 * smp_mb() of supply() in worker.c.
+			 * Full barrier: either supply() sees the new count, or
+			 * low() sees low_armed. Pairs with the smp_mb() of
+			 * supply() in worker.c.
 			 */
 			atomic_sub_return(head->count,
 					  &pool->depots[head->nid].free);
@@ -82,7 +77,7 @@ static struct lt_pool_item *batch_pop(struct lt_pool *pool,
 	return head;
 }
 
-/* Or else nobody looks through all CPUs, each time that somebody begins. */
+/* Without it, each get of a dry pool would search the stacks of all CPUs. */
 static bool has_batches(const struct lt_pool *pool)
 {
 	int nid;
@@ -95,8 +90,8 @@ static bool has_batches(const struct lt_pool *pool)
 }
 
 /*
- * What other CPUs and nodes have, the near ones first. Rare: what a CPU does not
- * take itself is in the depots.
+ * A batch of another CPU or node, the near ones first. Rare: batches that their
+ * CPU does not take are in the depots.
  */
 static noinline struct lt_pool_item *batch_of_others(struct lt_pool *pool,
 						     int home)
@@ -125,8 +120,8 @@ static noinline struct lt_pool_item *batch_of_others(struct lt_pool *pool,
 }
 
 /*
- * Put a chain into the cache of this CPU. That is empty, but for what a context
- * has put there that came in between: only then look for the end of the chain,
+ * Put a chain into the cache of this CPU, which is empty unless a context that
+ * interrupts this one has filled it. Only then look for the end of the chain,
  * which is a cache miss per item.
  */
 static void cache_push(struct lt_pool *pool, struct llist_node *first)
@@ -172,7 +167,7 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 		return NULL;
 
 	cache = this_cpu_ptr(pool->caches);
-	/* A nested context can make one of two; it is an estimate. */
+	/* Two increments of nested contexts may count once; the count is an estimate. */
 	WRITE_ONCE(cache->taken, READ_ONCE(cache->taken) + 1);
 	if (batch->link.next) {
 		prefetchw(batch->link.next);
@@ -183,8 +178,9 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 }
 
 /*
- * How many batches the CPU of @cache has taken and not got back. What it took in
- * another life, when all that it took ended elsewhere, is forgotten.
+ * How many batches the CPU of @cache has taken and not got back, at most as many
+ * as there are: batches that it took while all its events ended on other CPUs
+ * are forgotten.
  */
 static unsigned int batches_owed(const struct lt_pool *pool,
 				 struct lt_pool_cache *cache)
@@ -199,6 +195,26 @@ static unsigned int batches_owed(const struct lt_pool *pool,
 	return owed;
 }
 
+/* Replace the items of retired batches by new ones. */
+static struct lt_pool_item *renew_batches(struct lt_pool *pool,
+					  struct lt_pool_item *batches)
+{
+	struct lt_pool_item *chain = NULL, *item, *next_batch;
+	struct llist_node *node, *next;
+
+	for (; batches; batches = next_batch) {
+		next_batch = batches->next_batch;
+		for (node = &batches->link; node; node = next) {
+			next = node->next;
+			item = lt_alloc_renew(&pool->alloc,
+					      lt_pool_item_of(node));
+			lt_pool_join(pool, item, chain);
+			chain = item;
+		}
+	}
+	return chain;
+}
+
 /**
  * lt_pool_put_batches() - give items back that are in batches already
  * @pool: the pool
@@ -206,9 +222,9 @@ static unsigned int batches_owed(const struct lt_pool *pool,
  * @batches: chain of lt_pool_join(), each item a grace period after its last
  *	user; or NULL
  *
- * The CPU gets back as many as it has taken. Where events begin on one CPU and
- * end on another, the other one has no use for them, and the first would have to
- * look for them at all CPUs.
+ * The CPU gets back as many as it has taken; the depots get the rest. Where
+ * events begin on one CPU and end on another, the second has no use for them,
+ * and the first would have to search the stacks of all CPUs.
  *
  * Context: Task; the caller serialises it with itself, lt_pool_put() and
  * lt_pool_grow().
@@ -220,6 +236,8 @@ void lt_pool_put_batches(struct lt_pool *pool, int cpu,
 	struct lt_pool_item *next, **to;
 	int home = cpu_nid(cpu);
 
+	if (LT_ALLOC_RENEWS)
+		batches = renew_batches(pool, batches);
 	for (; batches; batches = next) {
 		next = batches->next_batch;
 		to = &pool->depots[batches->nid].head;
@@ -255,41 +273,26 @@ void lt_pool_put(struct lt_pool *pool, struct llist_node *items)
 	}
 }
 
-/* Allocate @count items on @nid; returns them chained, or NULL. */
-static struct llist_node *chunk_alloc(struct lt_pool *pool, int nid,
-				      unsigned int count)
+/* Make @count items on @nid; returns them chained, or NULL. */
+static struct llist_node *make_items(struct lt_pool *pool, int nid,
+				     unsigned int count)
 {
-	struct llist_node *list = NULL;
-	struct lt_pool_chunk *chunk;
-	struct lt_pool_item *item;
+	struct llist_node *items;
 	size_t size;
 
-	if (check_mul_overflow((size_t)count, pool->item_size, &size) ||
-	    check_add_overflow(size, sizeof(*chunk), &size))
+	if (check_mul_overflow((size_t)count, pool->alloc.item_size, &size))
 		return NULL;
 	/*
-	 * Before vmalloc() gives up, it calls the OOM killer; nobody's work is to
-	 * be killed for a tracker. Half is left to others, and to errors of the
-	 * estimate.
+	 * Before vmalloc() gives up it calls the OOM killer, and a tracker is no
+	 * reason to kill a task. Half is left to other users, and to errors of
+	 * the estimate.
 	 */
 	if (size >> PAGE_SHIFT > (size_t)si_mem_available() / 2)
 		return NULL;
-	if (LT_DEBUG_POOL)
-		return lt_debug_alloc(pool, nid, count);
-	chunk = kvzalloc_node(size, GFP_KERNEL | __GFP_NOWARN, nid);
-	if (!chunk)
-		return NULL;
-	chunk->next = pool->chunks;
-	pool->chunks = chunk;
-	pool->bytes += size;
-	pool->total += count;
-	while (count--) {
-		item = (void *)(chunk->items + count * pool->item_size);
-		item->nid = nid;
-		item->link.next = list;
-		list = &item->link;
-	}
-	return list;
+	items = lt_alloc_items(&pool->alloc, nid, count);
+	if (items)
+		pool->total += count;
+	return items;
 }
 
 /**
@@ -316,7 +319,7 @@ int lt_pool_grow(struct lt_pool *pool, unsigned int more)
 		more -= share;
 		if (!share)
 			continue;
-		items = chunk_alloc(pool, nid, share);
+		items = make_items(pool, nid, share);
 		if (!items)
 			return -ENOMEM;
 		/* Read by lt_pool_is_low() in any context. */
@@ -332,7 +335,7 @@ static int fill_caches(struct lt_pool *pool)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		items = chunk_alloc(pool, cpu_nid(cpu), pool->batch);
+		items = make_items(pool, cpu_nid(cpu), pool->batch);
 		if (!items)
 			return -ENOMEM;
 		per_cpu_ptr(pool->caches, cpu)->head = items;
@@ -343,7 +346,7 @@ static int fill_caches(struct lt_pool *pool)
 /**
  * lt_pool_init() - make a pool
  * @pool: the pool
- * @item_size: bytes per item, rounded up to a cache line
+ * @item_size: bytes per item
  * @capacity: items that can be out at once, at least 1
  * @low: see struct lt_pool
  *
@@ -356,9 +359,7 @@ int lt_pool_init(struct lt_pool *pool, size_t item_size, unsigned int capacity,
 	int err = -ENOMEM;
 
 	memset(pool, 0, sizeof(*pool));
-	/* What is behind the last byte of an item is not to hide. */
-	pool->item_size = LT_DEBUG_POOL ? item_size :
-					  ALIGN(item_size, SMP_CACHE_BYTES);
+	lt_alloc_init(&pool->alloc, item_size);
 	pool->batch = clamp_t(unsigned int,
 			      capacity / LT_POOL_CACHE_SHARE /
 				      num_possible_cpus(),
@@ -375,23 +376,42 @@ int lt_pool_init(struct lt_pool *pool, size_t item_size, unsigned int capacity,
 	return err;
 }
 
+static void free_batches(struct lt_pool *pool, struct lt_pool_item *batches)
+{
+	struct lt_pool_item *next;
+
+	for (; batches; batches = next) {
+		next = batches->next_batch;
+		lt_alloc_free(&pool->alloc, &batches->link);
+	}
+}
+
+static void free_items(struct lt_pool *pool)
+{
+	struct lt_pool_cache *cache;
+	int cpu, nid;
+
+	for_each_possible_cpu(cpu) {
+		cache = per_cpu_ptr(pool->caches, cpu);
+		lt_alloc_free(&pool->alloc, cache->head);
+		free_batches(pool, cache->batches);
+	}
+	for_each_online_node(nid)
+		free_batches(pool, pool->depots[nid].head);
+}
+
 /**
- * lt_pool_destroy() - free all items, wherever they are
- * @pool: the pool; nobody uses an item any more
+ * lt_pool_destroy() - free all items
+ * @pool: the pool, perhaps not complete; no item is in use any more
  *
  * Context: Task, may sleep.
  */
 void lt_pool_destroy(struct lt_pool *pool)
 {
-	struct lt_pool_chunk *chunk, *next;
-
-	if (LT_DEBUG_POOL)
-		lt_debug_free(pool);
-	for (chunk = pool->chunks; chunk; chunk = next) {
-		next = chunk->next;
-		kvfree(chunk);
-	}
-	pool->chunks = NULL;
+	/* There are items only if there was a place for them. */
+	if (LT_ALLOC_RENEWS && pool->caches && pool->depots)
+		free_items(pool);
+	lt_alloc_destroy(&pool->alloc);
 	free_percpu(pool->caches);
 	pool->caches = NULL;
 	kfree(pool->depots);
@@ -416,7 +436,7 @@ bool lt_pool_is_low(const struct lt_pool *pool)
 }
 
 /**
- * lt_pool_ran_dry() - was somebody turned away since the last call?
+ * lt_pool_ran_dry() - has a get found the pool empty since the last call?
  * @pool: the pool
  *
  * Context: Any; the caller serialises it with itself.
@@ -450,7 +470,7 @@ static unsigned int batches_length(const struct lt_pool_item *batch)
 
 /**
  * lt_pool_count_free() - items at home
- * @pool: the pool; nobody gets an item meanwhile
+ * @pool: the pool; no item is taken meanwhile
  *
  * Context: Task; for the balance at the end and for tests.
  * Return: items in caches and batches.

@@ -3,10 +3,10 @@
  * A pre-allocated, lock-free free list of equal items.
  *
  * Each CPU owns a small cache, each memory node a depot of batches. A get pops
- * the cache of its CPU. An empty cache takes one batch: of those that this CPU
- * has used last, whose memory is near; then from the depot of its node; then
- * from other CPUs and nodes. What a CPU retires comes back to it, as many
- * batches as it has taken; the rest goes to the depot.
+ * the cache of its CPU. An empty cache takes one batch: one that this CPU has
+ * used last, since its memory is near; or one of the depot of its node; or one
+ * of other CPUs and nodes. Of the batches that a CPU retires it gets back as
+ * many as it has taken; the depot gets the rest.
  *
  * Guarantee: a pool made for @capacity items hands out at least @capacity
  * before it runs dry, whichever CPUs ask, because each cache is filled from
@@ -28,46 +28,27 @@
  *  lt_pool_put     lock-free     serialise     serialise
  *  lt_pool_grow    lock-free     serialise     serialise
  *
- * "serialise": the caller does; in the tracker one thread calls both.
+ * "serialise": the caller has to; in a tracker one thread calls both.
  */
 #ifndef _LT_CORE_POOL_H
 #define _LT_CORE_POOL_H
 
 #include <linux/atomic.h>
 #include <linux/cache.h>
-#include <linux/llist.h>
 #include <linux/percpu.h>
 #include <linux/prefetch.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
-#include "core/debug.h"
+#include "core/alloc.h"
+#include "core/item.h"
 #include "wrapper/percpu.h"
-
-/**
- * struct lt_pool_item - to be embedded at the start of what the pool holds
- * @link: next item of the batch or the cache; an item is in at most one of them
- * @next_batch: in the first item of a batch: the next batch of the depot or of
- *	those that were retired
- * @nid: memory node, set once
- * @count: in the first item of a batch: items in it
- * @state: in a debug build, LT_ITEM_*
- */
-struct lt_pool_item {
-	struct llist_node link;
-	struct lt_pool_item *next_batch;
-	u16 nid;
-	u16 count;
-#ifdef LT_DEBUG
-	u32 state;
-#endif
-};
 
 /**
  * struct lt_pool_cache - of one CPU
  * @head: items; written only by the CPU itself
  * @batches: stack of batches that the CPU has used last, linked by next_batch;
- *	others take from it when they have nothing else
+ *	other CPUs take from it when there are no other batches
  * @taken: batches that the CPU took so far
  * @given: batches that it got back
  */
@@ -88,33 +69,27 @@ struct lt_pool_depot {
 	atomic_t free;
 } ____cacheline_aligned_in_smp;
 
-struct lt_pool_chunk;
-
 /**
  * struct lt_pool - the pool
  * @caches: per CPU
  * @depots: one per possible node
  * @low: called from lt_pool_get() when less than half of the capacity is in
- *	batches or nothing is left; any context, cheap
- * @dry: a get found nothing, since lt_pool_ran_dry() last looked
- * @chunks: what was allocated, newest first
- * @item_size: bytes per item
+ *	batches, or no item is left; in any context, so it has to be cheap
+ * @dry: a get found nothing since the last call of lt_pool_ran_dry()
+ * @alloc: where items come from
  * @batch: items per batch
  * @capacity: items that the guarantee covers
  * @total: all items
- * @bytes: memory of the items
  */
 struct lt_pool {
 	struct lt_pool_cache __percpu *caches;
 	struct lt_pool_depot *depots;
 	void (*low)(struct lt_pool *pool);
 	bool dry;
-	struct lt_pool_chunk *chunks;
-	size_t item_size;
+	struct lt_alloc alloc;
 	unsigned int batch;
 	unsigned int capacity;
 	unsigned int total;
-	size_t bytes;
 };
 
 int lt_pool_init(struct lt_pool *pool, size_t item_size, unsigned int capacity,
@@ -131,31 +106,14 @@ bool lt_pool_is_low(const struct lt_pool *pool);
 bool lt_pool_ran_dry(struct lt_pool *pool);
 unsigned int lt_pool_count_free(struct lt_pool *pool);
 
-static inline struct lt_pool_item *lt_pool_item_of(struct llist_node *node)
-{
-	return llist_entry(node, struct lt_pool_item, link);
-}
-
-/* In a debug build: whoever steps owns the item, and knows where it was. */
-static __always_inline void lt_item_step(struct lt_pool_item *item, u32 from,
-					 u32 to)
-{
-#ifdef LT_DEBUG
-	u32 was = xchg(&item->state, to);
-
-	WARN_ONCE(was != from, "item %p: %x, not %x, becomes %x", item, was,
-		  from, to);
-#endif
-}
-
 /**
  * lt_pool_join() - put an item in front of a chain of batches
  * @pool: the pool
- * @item: nobody else sees it
+ * @item: no other CPU sees it
  * @batches: first batch of the chain, or NULL; not changed
  *
  * @item joins the first batch, or begins another one if that is full, or of
- * another node. Then it is what the chain begins with.
+ * another node. Then the chain begins with @item.
  *
  * Context: Any.
  */
@@ -197,7 +155,7 @@ static __always_inline struct lt_pool_item *lt_pool_get(struct lt_pool *pool)
 		if (likely(old == head)) {
 			lt_item_step(lt_pool_item_of(head), LT_ITEM_FREE,
 				     LT_ITEM_TAKEN);
-			/* It was last used a grace period ago, if not more. */
+			/* It was last used a grace period ago, or longer. */
 			prefetchw(next);
 			return lt_pool_item_of(head);
 		}

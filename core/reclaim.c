@@ -6,10 +6,10 @@
 #include <linux/percpu.h>
 
 #include "core/reclaim.h"
-#include "wrapper/rcupdate.h"
+#include "wrapper/call_rcu.h"
 
 /**
- * lt_reclaim_init() - get ready
+ * lt_reclaim_init() - set up the lists of retired items
  * @reclaim: to be set up
  * @pool: where retired items go
  * @done: called when a grace period has ended and lt_reclaim() has work; in
@@ -29,7 +29,7 @@ int lt_reclaim_init(struct lt_reclaim *reclaim, struct lt_pool *pool,
 }
 
 /**
- * lt_reclaim_destroy() - the end
+ * lt_reclaim_destroy() - free the lists
  * @reclaim: after lt_reclaim_drain(), or never used
  *
  * Context: Task, may sleep.
@@ -40,7 +40,7 @@ void lt_reclaim_destroy(struct lt_reclaim *reclaim)
 	reclaim->retired = NULL;
 }
 
-/* Each list stays apart: to join them, one would have to look for their ends. */
+/* Each list stays apart: to join two, the end of one would have to be found. */
 static bool take_all(struct lt_reclaim *reclaim)
 {
 	bool any = false;
@@ -65,9 +65,6 @@ static void give_all(struct lt_reclaim *reclaim)
 	for_each_possible_cpu(cpu) {
 		struct lt_retired *retired = per_cpu_ptr(reclaim->retired, cpu);
 
-		if (LT_DEBUG_POOL)
-			retired->waiting = lt_debug_renew(reclaim->pool,
-							  retired->waiting);
 		lt_pool_put_batches(reclaim->pool, cpu, retired->waiting);
 		retired->waiting = NULL;
 	}
@@ -84,15 +81,15 @@ static void grace_period_ended(struct rcu_head *rcu)
 
 /**
  * lt_reclaim() - move retired items on
- * @reclaim: whose
- * @start: start a grace period for what has been retired since the last one;
- *	each disturbs all CPUs a little, so only if the items are wanted
+ * @reclaim: the retired items
+ * @start: start a grace period for the items retired since the last one; each
+ *	disturbs all CPUs a little, so only if the items are needed
  *
  * Gives the batches whose grace period has ended to the pool.
  *
  * Context: Task; the caller serialises.
- * Return: what was done; with @start, anything but LT_RECLAIM_IDLE means that
- * there is, or may be, more to come.
+ * Return: what was done; with @start, any value but LT_RECLAIM_IDLE means that
+ * more items may come.
  */
 enum lt_reclaim_did lt_reclaim(struct lt_reclaim *reclaim, bool start)
 {
@@ -120,7 +117,7 @@ enum lt_reclaim_did lt_reclaim(struct lt_reclaim *reclaim, bool start)
 
 /**
  * lt_reclaim_drain() - bring all retired items home
- * @reclaim: whose; nobody else calls lt_reclaim() any more
+ * @reclaim: the retired items; no other lt_reclaim() runs
  *
  * When it returns, nothing of @reclaim is queued with RCU.
  *
@@ -130,6 +127,6 @@ void lt_reclaim_drain(struct lt_reclaim *reclaim)
 {
 	while (lt_reclaim(reclaim, true))
 		rcu_barrier();
-	/* The callback of the last one may have cleared busy and not returned. */
+	/* The last callback may have cleared busy, but not returned. */
 	rcu_barrier();
 }

@@ -2,9 +2,9 @@
 /*
  * Bring retired items back to the pool, a grace period after their last user.
  *
- * lt_retire() is what a probe may do: one push on a list of its CPU, no
+ * A probe calls lt_retire(), which is one push on a list of its CPU: no
  * call_rcu(), no wake-up. The list is made of batches as the pool wants them, so
- * that nobody else has to touch each item. The thread of the tracker calls
+ * that the thread does not touch each item. The thread of the tracker calls
  * lt_reclaim(), which takes all lists, starts a grace period for them and, when
  * it has ended, gives them to the pool. One grace period is under way at a time.
  *
@@ -25,7 +25,7 @@
 /**
  * struct lt_retired - of one CPU
  * @head: chain of batches; pushed by the CPU, taken by lt_reclaim()
- * @waiting: what was taken last and waits for the grace period; the worker's
+ * @waiting: batches that wait for the grace period; the worker's
  */
 struct lt_retired {
 	struct lt_pool_item *head;
@@ -36,7 +36,7 @@ struct lt_retired {
  * struct lt_reclaim - retired items on their way to the pool
  * @pool: where they go
  * @retired: per CPU
- * @waiting: something waits for the grace period of @rcu
+ * @waiting: there are batches that wait for the grace period of @rcu
  * @rcu: the grace period
  * @busy: set by lt_reclaim() before @rcu is queued, cleared when it has ended
  * @done: called when a grace period has ended, in softirq or task context
@@ -84,12 +84,12 @@ static __always_inline void lt_retire(struct lt_reclaim *reclaim,
 	struct lt_pool_item **list = &this_cpu_ptr(reclaim->retired)->head;
 	struct lt_pool_item *head = READ_ONCE(*list), *old;
 
-	lt_item_step(item, LT_ITEM_PENDING, LT_ITEM_RETIRED);
+	lt_item_step(item, LT_ITEM_FILLED, LT_ITEM_RETIRED);
 	for (;;) {
 		/*
-		 * What head is may be read: the grace period of what is on the
-		 * list now cannot end before this section does. The same rules
-		 * out ABA.
+		 * The head may be read: the grace period of the items that are
+		 * on the list now cannot end before this section does. The same
+		 * rules out ABA.
 		 */
 		lt_pool_join(reclaim->pool, item, head);
 		/*

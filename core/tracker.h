@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tracker itself, and what the rooms of the core offer each other.
+ * The data of a tracker. The functions that work on it are in the other files.
  */
 #ifndef _LT_CORE_TRACKER_H
 #define _LT_CORE_TRACKER_H
@@ -9,15 +9,35 @@
 #include <linux/irq_work.h>
 #include <linux/kobject.h>
 #include <linux/mutex.h>
-#include <linux/overflow.h>
 #include <linux/sched.h>
 
 #include "core/counters.h"
-#include "core/crossings.h"
 #include "core/event.h"
 #include "core/pool.h"
 #include "core/reclaim.h"
-#include "latency_tracker.h"
+#include "core/types.h"
+#include "rculfhash/rculfhash.h"
+
+struct kernfs_node;
+
+/**
+ * struct lt_crossings - what the pollers of the file "crossings" were told
+ * @file: the file; NULL before it is there
+ * @interval_ns: its pollers are not woken more often than this
+ * @told_ns: when they were woken last; the worker's
+ * @told: crossings of which they were told; the worker's
+ * @suppressed: of @told, those without a wake-up of their own; written by the
+ *	worker
+ * @armed: the next crossing has to kick the worker
+ */
+struct lt_crossings {
+	struct kernfs_node *file;
+	u64 interval_ns;
+	u64 told_ns;
+	unsigned long told;
+	unsigned long suppressed;
+	bool armed;
+};
 
 /**
  * struct latency_tracker - a tracker
@@ -25,13 +45,13 @@
  * @counters: per CPU
  * @callback: default callback
  * @threshold_ns: default threshold; changes at any time
- * @timeout_ns: default timeout; changes at any time, also for what is pending
- * @collect_ns: collection age; changes at any time, also for what is pending
+ * @timeout_ns: default timeout; changes at any time, also for pending events
+ * @collect_ns: collection age; changes at any time, also for pending events
  * @next_scan: when the worker will look at the deadlines next; an event whose
  *	deadline is earlier, and not a default one, asks for a scan
  * @tracking_on: begins are accepted; read inside the RCU section of the begin
  * @rescan: a scan was asked for
- * @low_armed: the worker wants to be told when the pool runs low
+ * @low_armed: a pool that runs low has to kick the worker
  * @key_size: longest key
  * @priv_size: private bytes per event, in whole words
  * @priv_off: where they are in the data of an event
@@ -39,8 +59,9 @@
  * @reclaim: events on their way back
  * @data: the caller's
  * @scan_rest_ns: no scan before this moment; the worker's
- * @drain_ns: bring retired events home then, wanted or not; the worker's
- * @crossings: who waits for a report, and what he was told
+ * @drain_ns: when retired events come home even if the pool is not low; the
+ *	worker's
+ * @crossings: the pollers that wait for a report
  * @kicked: the worker has work; set before it is woken
  * @kick: wakes the worker from any context
  * @worker: the thread; reclaim, growth, timeouts, collection
@@ -50,7 +71,7 @@
  * @released: the last reference to @kobj is gone
  * @name: of the directory and the thread
  *
- * What a probe reads comes first and is hardly ever written.
+ * The fields that a probe reads come first; they are hardly ever written.
  */
 struct latency_tracker {
 	struct lfht *ht;
@@ -83,14 +104,6 @@ struct latency_tracker {
 	char name[LATENCY_TRACKER_NAME_MAX];
 };
 
-/* A moment that is too far away to be told is one that never comes. */
-static inline u64 lt_add_ns(u64 a, u64 b)
-{
-	u64 sum;
-
-	return check_add_overflow(a, b, &sum) ? U64_MAX : sum;
-}
-
 static inline struct lt_event_own *
 lt_event_own(const struct latency_tracker *tracker,
 	     struct latency_tracker_event *event)
@@ -98,38 +111,11 @@ lt_event_own(const struct latency_tracker *tracker,
 	return lt_event_priv(event) + tracker->priv_size;
 }
 
-/* core/crossings.c */
-void lt_crossings_init(struct latency_tracker *tracker);
-unsigned long lt_crossings_sum(const struct latency_tracker *tracker);
-void lt_crossings_kick(struct latency_tracker *tracker);
-u64 lt_crossings_tell(struct latency_tracker *tracker);
-int lt_crossings_set_interval(struct latency_tracker *tracker, u64 interval_ns);
-void lt_crossings_show(struct latency_tracker *tracker);
-void lt_crossings_hide(struct latency_tracker *tracker);
-void lt_crossings_destroy(struct latency_tracker *tracker);
-
-/* core/lifecycle.c */
-u64 lt_memory(const struct latency_tracker *tracker);
-
-/* core/timeout.c */
-u64 lt_scan(struct latency_tracker *tracker);
-void lt_clear(struct latency_tracker *tracker);
-u64 lt_count_pending(struct latency_tracker *tracker);
-
-/* core/worker.c */
-int lt_worker_start(struct latency_tracker *tracker);
-void lt_worker_stop(struct latency_tracker *tracker);
-void lt_worker_free(struct latency_tracker *tracker);
-void lt_worker_kick(struct latency_tracker *tracker);
-void lt_worker_kick_any(struct latency_tracker *tracker);
-void lt_worker_rescan(struct latency_tracker *tracker);
-void lt_worker_pool_low(struct lt_pool *pool);
-void lt_worker_reclaim_done(struct lt_reclaim *reclaim);
-
-/* core/control.c */
-int lt_control_init(void);
-void lt_control_exit(void);
-int lt_control_add(struct latency_tracker *tracker);
-void lt_control_del(struct latency_tracker *tracker);
+/* Bytes of events and buckets. */
+static inline u64 lt_memory(const struct latency_tracker *tracker)
+{
+	return READ_ONCE(tracker->pool.alloc.bytes) +
+	       lfht_size(tracker->ht) * sizeof(struct lfht_node);
+}
 
 #endif /* _LT_CORE_TRACKER_H */

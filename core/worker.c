@@ -1,100 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The thread of a tracker: what the probes may not do is done here.
- *
- * It sleeps until the next deadline, at most LT_IDLE_NS, and is woken early by
- * a kick: from a probe through irq_work, since a probe may hold the run-queue
- * lock that a wake-up takes; from tasks and softirqs directly.
+ * The thread of a tracker does what the probes may not do. It sleeps until the
+ * next deadline, at most LT_IDLE_NS; a kick wakes it early, see kick.c.
  */
+#include <linux/err.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 
+#include "core/crossings.h"
+#include "core/kick.h"
+#include "core/timeout.h"
 #include "core/tracker.h"
-#include "wrapper/irq_work.h"
+#include "core/worker.h"
 
 /* Bring retired events home at least this often. */
 #define LT_IDLE_NS	NSEC_PER_SEC
-/* While the pool is low nobody kicks; look this often. */
+/* While the pool is low no get kicks; look this often. */
 #define LT_LOW_NS	(10 * NSEC_PER_MSEC)
 
-static void kick_irq_work(struct irq_work *work)
-{
-	lt_worker_kick(container_of(work, struct latency_tracker, kick));
-}
-
-/**
- * lt_worker_kick() - let the worker look for work
- * @tracker: whose
- *
- * Context: Any in which a task may be woken: not under a run-queue lock, not
- * NMI.
- */
-void lt_worker_kick(struct latency_tracker *tracker)
-{
-	WRITE_ONCE(tracker->kicked, true);
-	/* Full barrier; pairs with set_current_state() in worker_sleep(). */
-	wake_up_process(tracker->worker);
-}
-
-/**
- * lt_worker_kick_any() - the same, from any context
- * @tracker: whose
- *
- * Context: Any, NMI included.
- */
-void lt_worker_kick_any(struct latency_tracker *tracker)
-{
-	/* A full barrier in the queueing; pairs with xchg() in worker(). */
-	irq_work_queue(&tracker->kick);
-}
-
-/**
- * lt_worker_rescan() - let the worker look at the deadlines soon
- * @tracker: whose
- *
- * Context: Any, NMI included.
- */
-void lt_worker_rescan(struct latency_tracker *tracker)
-{
-	if (READ_ONCE(tracker->rescan))
-		return;
-	WRITE_ONCE(tracker->rescan, true);
-	lt_worker_kick_any(tracker);
-}
-
-/**
- * lt_worker_pool_low() - the pool asks for the worker
- * @pool: of a tracker
- *
- * Context: Any, NMI included.
- */
-void lt_worker_pool_low(struct lt_pool *pool)
-{
-	struct latency_tracker *tracker =
-		container_of(pool, struct latency_tracker, pool);
-
-	/* Once per time that the worker asked for it: no storm when dry. */
-	if (!READ_ONCE(tracker->low_armed))
-		return;
-	WRITE_ONCE(tracker->low_armed, false);
-	lt_worker_kick_any(tracker);
-}
-
-/**
- * lt_worker_reclaim_done() - a grace period has ended
- * @reclaim: of a tracker
- *
- * Context: RCU callback.
- */
-void lt_worker_reclaim_done(struct lt_reclaim *reclaim)
-{
-	lt_worker_kick(container_of(reclaim, struct latency_tracker, reclaim));
-}
-
-/* Out of context: more events and buckets, up to the limit of the user. */
+/* More events and buckets, up to the limit of the user. */
 static void grow(struct latency_tracker *tracker)
 {
 	u32 capacity = tracker->pool.capacity;
@@ -103,7 +30,7 @@ static void grow(struct latency_tracker *tracker)
 	if (capacity >= limit)
 		return;
 	lt_pool_grow(&tracker->pool, min(capacity, limit - capacity));
-	/* Buckets for what was had; without them it is slower, not wrong. */
+	/* Buckets for the new events; without them it is slower, not wrong. */
 	lfht_resize(tracker->ht, tracker->pool.capacity);
 }
 
@@ -116,19 +43,18 @@ static u64 supply(struct latency_tracker *tracker, u64 now_ns)
 
 	if (low || now_ns >= tracker->drain_ns) {
 		tracker->drain_ns = now_ns + LT_IDLE_NS;
-		/* Nothing is retired, or what was is back: it is too small. */
+		/* No retired event is left to bring home: the pool is too small. */
 		if (lt_reclaim(&tracker->reclaim, true) == LT_RECLAIM_IDLE ||
 		    gave)
 			dry |= low;
 	}
-	/* What comes back after a grace period came too late for somebody. */
+	/* A begin found the pool empty: reclaiming is too slow, so grow. */
 	if (dry)
 		grow(tracker);
 	WRITE_ONCE(tracker->low_armed, true);
 	/*
-	 * Either this look sees that the pool is low, or who made it low sees
-	 * that the worker wants to be told. Pairs with atomic_sub_return() in
-	 * batch_pop().
+	 * Either this look sees that the pool is low, or the get that made it
+	 * low sees low_armed. Pairs with atomic_sub_return() in batch_pop().
 	 */
 	smp_mb();
 	if (!lt_pool_is_low(&tracker->pool))
@@ -170,12 +96,12 @@ static int worker(void *data)
 	u64 next_ns;
 
 	/*
-	 * A timeout must fire while ordinary tasks starve; anything that is
-	 * real-time on purpose goes first.
+	 * A timeout must fire while ordinary tasks starve; tasks that are
+	 * real-time on purpose go first.
 	 */
 	sched_set_fifo_low(current);
 	while (!kthread_should_stop()) {
-		/* Full barrier: what was asked for before the kick is seen. */
+		/* Full barrier: work() sees all requests from before the kick. */
 		xchg(&tracker->kicked, false);
 		next_ns = work(tracker);
 		worker_sleep(tracker, next_ns);
@@ -194,11 +120,11 @@ int lt_worker_start(struct latency_tracker *tracker)
 {
 	struct task_struct *task;
 
-	lt_init_irq_work_hard(&tracker->kick, kick_irq_work);
+	lt_kick_init(tracker);
 	task = kthread_create(worker, tracker, "lt_%s", tracker->name);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
-	/* Until lt_worker_free(): what is reclaimed later still wakes it. */
+	/* Until lt_worker_free(): a late reclaim still wakes it. */
 	get_task_struct(task);
 	tracker->worker = task;
 	wake_up_process(task);
@@ -207,7 +133,7 @@ int lt_worker_start(struct latency_tracker *tracker)
 
 /**
  * lt_worker_stop() - stop the thread
- * @tracker: nobody begins events any more
+ * @tracker: no event begins any more
  *
  * When it returns no callback runs, and neither irq_work nor RCU holds
  * anything of @tracker.
@@ -222,7 +148,7 @@ void lt_worker_stop(struct latency_tracker *tracker)
 }
 
 /**
- * lt_worker_free() - let go of the thread
+ * lt_worker_free() - drop the reference to the thread
  * @tracker: stopped, and nothing is retired any more
  *
  * Context: Task.

@@ -9,21 +9,22 @@
  * A request that was merged into another, or that the device gave back, has no
  * end of its own: its event is removed. One that completes in parts ends with
  * the last one. A request that is given up otherwise is forgotten when the
- * kernel uses its memory for the next one, or after TRK_COLLECT_NS, with a
+ * kernel uses its memory for the next one, or after COLLECT_NS, with a
  * report: no request of a healthy device takes that long.
  */
+#include "usecase/filter_dev.h"
+#include "usecase/usecase.h"
 #include "wrapper/block.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_block.h>
 
-#define TRK_NAME		"block"
-#define TRK_USEC_THRESHOLD	100000
-#define TRK_MAX_EVENTS		4096
-#define TRK_GROW_LIMIT		65536
-#include "examples/tracker.h"
+#define USEC_THRESHOLD	100000
+#define MAX_EVENTS	4096
+#define GROW_LIMIT	65536
+#define COLLECT_NS	(600 * (u64)NSEC_PER_SEC)
 
-#define TRK_COLLECT_NS		(600 * (u64)NSEC_PER_SEC)
+static struct lt_usecase usecase;
 
 /* Two longs: no padding, which would be part of the key. */
 struct block_key {
@@ -36,56 +37,15 @@ struct block_end {
 	int error;
 };
 
-/* Filter: 0 is all devices. */
-static dev_t trk_dev;
-
-static int trk_dev_set(const char *val, const struct kernel_param *kp)
-{
-	unsigned int major, minor;
-	char text[24], *minor_text;
-	dev_t new = 0;
-
-	if (strscpy(text, val, sizeof(text)) < 0)
-		return -EINVAL;
-	minor_text = strim(text);
-	if (*minor_text) {
-		val = strsep(&minor_text, ":");
-		/* Each number might end in a newline of its own. */
-		if (!minor_text || strchr(val, '\n') ||
-		    kstrtouint(val, 10, &major) ||
-		    kstrtouint(minor_text, 10, &minor))
-			return -EINVAL;
-		if (!major || major > MAJOR(~0U) || minor > MINORMASK)
-			return -EINVAL;
-		new = MKDEV(major, minor);
-	}
-	if (new == trk_dev)
-		return 0;
-	WRITE_ONCE(trk_dev, new);
-	trk_filter_changed();
-	return 0;
-}
-
-static int trk_dev_get(char *buffer, const struct kernel_param *kp)
-{
-	if (!trk_dev)
-		return sysfs_emit(buffer, "\n");
-	return sysfs_emit(buffer, "%u:%u\n", MAJOR(trk_dev), MINOR(trk_dev));
-}
-
-static const struct kernel_param_ops trk_dev_ops = {
-	.set = trk_dev_set,
-	.get = trk_dev_get,
-};
-
-module_param_cb(dev, &trk_dev_ops, NULL, 0644);
+static struct lt_disk_filter disk_filter = { .usecase = &usecase };
+module_param_cb(dev, &lt_disk_ops, &disk_filter, 0644);
 MODULE_PARM_DESC(dev, "Track only this disk, as MAJOR:MINOR (default empty: all)");
 
 static bool wants(const struct request *rq)
 {
-	dev_t dev = READ_ONCE(trk_dev);
+	dev_t only = lt_disk_only(&disk_filter);
 
-	return !dev || lt_rq_dev(rq) == dev;
+	return !only || lt_rq_dev(rq) == only;
 }
 
 static void describe(struct lt_block_report *report, struct request *rq)
@@ -181,12 +141,12 @@ LT_DEFINE_PROBE_BLOCK_RQ(block_rq_merge, on_merge)
 LT_DEFINE_PROBE_BLOCK_RQ(block_rq_requeue, on_requeue)
 LT_DEFINE_PROBE_BLOCK_RQ_COMPLETE(on_complete)
 
-static struct trk_probe probes[] = {
-	TRK_PROBE(block_rq_complete),
-	TRK_PROBE(block_rq_merge),
-	TRK_PROBE(block_rq_requeue),
-	TRK_PROBE(block_rq_issue),
-	TRK_PROBE(block_rq_insert),
+static struct lt_probe probes[] = {
+	LT_PROBE(block_rq_complete),
+	LT_PROBE(block_rq_merge),
+	LT_PROBE(block_rq_requeue),
+	LT_PROBE(block_rq_issue),
+	LT_PROBE(block_rq_insert),
 };
 
 static void callback(const struct latency_tracker_verdict *verdict)
@@ -204,28 +164,25 @@ static void callback(const struct latency_tracker_verdict *verdict)
 		report->bytes = blk_rq_bytes(end->rq);
 	}
 	lt_fill_rwbs(rwbs, report->opf);
-	trk_trace(block_latency, verdict, report, rwbs, key->stage,
-		  end ? end->error : 0);
+	lt_trace(block_latency, verdict, report, rwbs, key->stage,
+		 end ? end->error : 0);
 }
 
-static int __init block_init(void)
-{
-	struct latency_tracker_config config = {
-		.callback = callback,
-		.collect_ns = TRK_COLLECT_NS,
-		.key_size = sizeof(struct block_key),
-		.priv_size = sizeof(struct lt_block_report),
-	};
+static struct lt_usecase usecase = {
+	.name = "block",
+	.owner = THIS_MODULE,
+	LT_PROBES(probes),
+	.report = callback,
+	.usec_threshold = USEC_THRESHOLD,
+	.collect_ns = COLLECT_NS,
+	.max_events = MAX_EVENTS,
+	.grow_limit = GROW_LIMIT,
+	.key_size = sizeof(struct block_key),
+	.priv_size = sizeof(struct lt_block_report),
+};
 
-	return trk_start(&config, probes, ARRAY_SIZE(probes));
-}
-module_init(block_init);
-
-static void __exit block_exit(void)
-{
-	trk_stop();
-}
-module_exit(block_exit);
+LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
+LT_USECASE_MODULE(usecase);
 
 MODULE_DESCRIPTION("Latency of block requests, in the queue and in the device");
 MODULE_LICENSE("GPL");

@@ -11,17 +11,17 @@
  * events, growing up to 65536. Not tracked are idle tasks, tasks that have
  * died, and kernel threads in state TASK_IDLE: they wait for work and say so.
  */
+#include "usecase/usecase.h"
 #include "wrapper/sched.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_offcpu.h>
 
-#define TRK_NAME		"offcpu"
-#define TRK_USEC_THRESHOLD	1000000
-#define TRK_MAX_EVENTS		8192
-#define TRK_GROW_LIMIT		65536
-#define TRK_TASK_FILTER
-#include "examples/tracker.h"
+#define USEC_THRESHOLD	1000000
+#define MAX_EVENTS	8192
+#define GROW_LIMIT	65536
+
+static struct lt_usecase usecase;
 
 /* Why a task is out; named by LT_VALUES_OFFCPU_STATE. */
 enum offcpu_state {
@@ -64,9 +64,9 @@ static bool is_waiting(bool preempt, unsigned int state)
 static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 			    struct task_struct *next, unsigned int prev_state)
 {
-	bool out = !is_idle_task(prev) && trk_wants(prev) &&
+	bool out = !is_idle_task(prev) && lt_task_passes(&usecase, prev) &&
 		   is_waiting(preempt, prev_state);
-	bool in = !is_idle_task(next) && trk_wants(next);
+	bool in = !is_idle_task(next) && lt_task_passes(&usecase, next);
 	u64 now;
 
 	if (!out && !in)
@@ -99,7 +99,7 @@ static noinline void report_wakeup(struct task_struct *wakee, u64 start,
 {
 	struct lt_stack stack;
 
-	lt_stack_of_current(&stack, trk_is_own, 0);
+	lt_stack_of_current(&stack, &usecase, 0);
 	trace_offcpu_sched_wakeup(wakee, start, delay, &stack);
 }
 
@@ -108,7 +108,7 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 	struct latency_tracker_event *event;
 	u64 start, now;
 
-	if (!trace_offcpu_sched_wakeup_enabled() || !trk_wants(task))
+	if (!trace_offcpu_sched_wakeup_enabled() || !lt_task_passes(&usecase, task))
 		return;
 	event = latency_tracker_get_event(data, &task, sizeof(task));
 	if (!event)
@@ -122,13 +122,13 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 
 static void probe_sched_process_free(void *data, struct task_struct *task)
 {
-	trk_forget(data, task);
+	lt_task_forget(data, task);
 }
 
-static struct trk_probe probes[] = {
-	TRK_PROBE(sched_process_free),
-	TRK_PROBE(sched_waking),
-	TRK_PROBE(sched_switch),
+static struct lt_probe probes[] = {
+	LT_PROBE(sched_process_free),
+	LT_PROBE(sched_waking),
+	LT_PROBE(sched_switch),
 };
 
 static void report_pending(const struct latency_tracker_verdict *verdict,
@@ -140,7 +140,7 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	/* A stack that is given up meanwhile stays for a section like this. */
 	preempt_disable();
 	rcu_read_lock();
-	task = trk_find_task(verdict, offcpu->pid);
+	task = lt_task_find(verdict, offcpu->pid);
 	if (task) {
 		lt_stack_of_other(&stack, task);
 		trace_offcpu_sched_switch(verdict, task, offcpu->state, &stack);
@@ -165,23 +165,21 @@ static void callback(const struct latency_tracker_verdict *verdict)
 	trace_offcpu_sched_switch(verdict, next, offcpu->state, &stack);
 }
 
-static int __init offcpu_init(void)
-{
-	struct latency_tracker_config config = {
-		.callback = callback,
-		.key_size = sizeof(struct task_struct *),
-		.priv_size = sizeof(struct offcpu),
-	};
+static struct lt_usecase usecase = {
+	.name = "offcpu",
+	.owner = THIS_MODULE,
+	LT_PROBES(probes),
+	.report = callback,
+	.usec_threshold = USEC_THRESHOLD,
+	.max_events = MAX_EVENTS,
+	.grow_limit = GROW_LIMIT,
+	.key_size = sizeof(struct task_struct *),
+	.priv_size = sizeof(struct offcpu),
+};
 
-	return trk_start(&config, probes, ARRAY_SIZE(probes));
-}
-module_init(offcpu_init);
-
-static void __exit offcpu_exit(void)
-{
-	trk_stop();
-}
-module_exit(offcpu_exit);
+LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
+LT_TASK_FILTER_PARAMS(usecase);
+LT_USECASE_MODULE(usecase);
 
 MODULE_DESCRIPTION("Time that tasks are off the CPU, what blocked and what woke them");
 MODULE_LICENSE("GPL");

@@ -18,18 +18,18 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 
+#include "usecase/usecase.h"
 #include "wrapper/sched.h"
 #include "wrapper/syscalls.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_syscalls.h>
 
-#define TRK_NAME		"syscalls"
-#define TRK_USEC_THRESHOLD	1000000
-#define TRK_MAX_EVENTS		8192
-#define TRK_GROW_LIMIT		65536
-#define TRK_TASK_FILTER
-#include "examples/tracker.h"
+#define USEC_THRESHOLD	1000000
+#define MAX_EVENTS	8192
+#define GROW_LIMIT	65536
+
+static struct lt_usecase usecase;
 
 /**
  * struct running - the call of the task that a CPU runs, while that is no event
@@ -97,7 +97,7 @@ static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 	preempt_disable_notrace();
 	mine = this_cpu_ptr(&running);
 	mine->task = NULL;
-	if (!trk_wants(task) || lt_syscall_is_final(nr))
+	if (!lt_task_passes(&usecase, task) || lt_syscall_is_final(nr))
 		goto out;
 	mine->call.nr = nr;
 	mine->call.pid = task->pid;
@@ -118,7 +118,7 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 
 	preempt_disable_notrace();
 	mine = take_running(task);
-	if (trk_wants(task)) {
+	if (lt_task_passes(&usecase, task)) {
 		if (mine)
 			finish(data, task, mine, &ret);
 		else
@@ -162,10 +162,10 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 {
 	struct running *mine = take_running(prev);
 
-	if (mine && trk_wants(prev))
+	if (mine && lt_task_passes(&usecase, prev))
 		publish(data, prev, mine);
 	if (trace_syscall_latency_stack_enabled() &&
-	    !(next->flags & PF_KTHREAD) && trk_wants(next))
+	    !(next->flags & PF_KTHREAD) && lt_task_passes(&usecase, next))
 		sample(data, next);
 }
 
@@ -177,16 +177,16 @@ static void on_exit(void *data, struct task_struct *task)
 	preempt_disable_notrace();
 	take_running(task);
 	preempt_enable_notrace();
-	trk_forget(data, task);
+	lt_task_forget(data, task);
 }
 
 LT_DEFINE_PROBE_SCHED_PROCESS_EXIT(on_exit)
 
-static struct trk_probe probes[] = {
-	TRK_PROBE(sched_process_exit),
-	TRK_PROBE(sched_switch),
-	TRK_PROBE(sys_exit),
-	TRK_PROBE(sys_enter),
+static struct lt_probe probes[] = {
+	LT_PROBE(sched_process_exit),
+	LT_PROBE(sched_switch),
+	LT_PROBE(sys_exit),
+	LT_PROBE(sys_enter),
 };
 
 static void report_pending(const struct latency_tracker_verdict *verdict,
@@ -198,7 +198,7 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	/* A stack that is given up meanwhile stays for a section like this. */
 	preempt_disable();
 	rcu_read_lock();
-	task = trk_find_task(verdict, call->pid);
+	task = lt_task_find(verdict, call->pid);
 	if (task) {
 		trace_syscall_latency(verdict, task, call, 0);
 		lt_stack_of_other(&stack, task);
@@ -220,23 +220,21 @@ static void callback(const struct latency_tracker_verdict *verdict)
 		report_pending(verdict, call);
 }
 
-static int __init syscalls_init(void)
-{
-	struct latency_tracker_config config = {
-		.callback = callback,
-		.key_size = sizeof(struct task_struct *),
-		.priv_size = sizeof(struct lt_syscall),
-	};
+static struct lt_usecase usecase = {
+	.name = "syscalls",
+	.owner = THIS_MODULE,
+	LT_PROBES(probes),
+	.report = callback,
+	.usec_threshold = USEC_THRESHOLD,
+	.max_events = MAX_EVENTS,
+	.grow_limit = GROW_LIMIT,
+	.key_size = sizeof(struct task_struct *),
+	.priv_size = sizeof(struct lt_syscall),
+};
 
-	return trk_start(&config, probes, ARRAY_SIZE(probes));
-}
-module_init(syscalls_init);
-
-static void __exit syscalls_exit(void)
-{
-	trk_stop();
-}
-module_exit(syscalls_exit);
+LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
+LT_TASK_FILTER_PARAMS(usecase);
+LT_USECASE_MODULE(usecase);
 
 MODULE_DESCRIPTION("Latency of system calls, and where they are blocked");
 MODULE_LICENSE("GPL");

@@ -2,27 +2,28 @@
 /*
  * Wake-up latency: from the moment a task is woken until it runs.
  *
- * Default threshold: 10 ms. An event wakeup_latency tells who waited, who woke
- * it, and who held the CPU, with the kernel stack of the latter: at the end, the
- * task that is switched from; at a timeout, the one that is running there.
- * Between a hog and the one that waits for it often some short kernel thread
- * runs, so the event also tells who had the CPU for most of the wait.
+ * Default threshold: 10 ms. An event wakeup_latency names the task that waited,
+ * the task that woke it, and the task that held the CPU, with the kernel stack of
+ * the latter: at the end, the task that is switched from; at a timeout, the one
+ * that is running there. Between a hog and the task that waits for it often some
+ * short kernel thread runs, so the event also names the task that had the CPU for
+ * most of the wait.
  *
  * What is not a wake-up latency:
  *
- * - A task may be woken that is not asleep: it has just said that it will, but
- *   is still running, or was preempted on its way. Then it is not switched to
- *   because of that, and its next switch, whenever, must not be taken for the
- *   end. sched_wakeup comes under the lock of its run queue and sees it on a
- *   CPU if so; a task that slept is on none there. A preempted one that waits
- *   for a CPU anyway has been made runnable at that moment: this is a wake-up.
+ * - A task may be woken that is not asleep: it has set its state, but is still
+ *   running, or was preempted before it slept. Then it is not switched to because
+ *   of the wake-up, and its next switch must not be taken for the end.
+ *   sched_wakeup comes under the lock of the task's run queue, and sees there
+ *   whether the task is on a CPU; a task that slept is not. A preempted task that
+ *   waits for a CPU becomes runnable at that moment: this is a wake-up.
  * - A preemption between the wake-up and the switch: possible only until
  *   sched_wakeup has cancelled the event, if the waker is slow. The count of
  *   preemptions of the task tells.
  *
  * A second wake-up of a task that has not run since the first is not traced:
- * the first one has left it in state TASK_RUNNING, which nobody wakes, until it
- * runs and sets another. So if a begin finds an event of the same task, that
+ * the first one has left it in state TASK_RUNNING, in which it is not woken, until
+ * it runs and sets another. So if a begin finds an event of the same task, that
  * one is stale, and is replaced.
  */
 #include <linux/minmax.h>
@@ -30,25 +31,24 @@
 #include <linux/preempt.h>
 #include <linux/smp.h>
 
+#include "usecase/usecase.h"
 #include "wrapper/preempt.h"
 #include "wrapper/sched.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_wakeup.h>
 
-#define TRK_NAME		"wakeup"
-#define TRK_USEC_THRESHOLD	10000
-#define TRK_MAX_EVENTS		1024
-#define TRK_GROW_LIMIT		65536
-#define TRK_TASK_FILTER
-#define TRK_FALSE_ALARM		was_preempted
-#include "examples/tracker.h"
+#define USEC_THRESHOLD	10000
+#define MAX_EVENTS	1024
+#define GROW_LIMIT	65536
+
+static struct lt_usecase usecase;
 
 /**
  * struct wakeup - private data of an event
  * @preempted: how often the task had been preempted when it was woken
  * @pid: of the task
- * @waker_pid: who woke it
+ * @waker_pid: of the task that woke it
  * @waker_comm: likewise
  */
 struct wakeup {
@@ -112,8 +112,8 @@ static void record(const struct task_struct *task)
 }
 
 /*
- * When did @stint begin, that ended at @end? Nobody writes that down for the
- * idle task. It is not chosen while another task is queued, so if the stint
+ * When did @stint begin, that ended at @end? The kernel does not record that for
+ * the idle task. It is not chosen while another task is queued, so if the stint
  * before it began before @queued, it was on its way out by then.
  */
 static u64 begin_of(const struct stint *stint, const struct stint *older,
@@ -130,7 +130,7 @@ static struct stint *stint_at(struct history *history, unsigned int n)
 	return &history->stints[(history->next - 1 - n) % HISTORY];
 }
 
-/* Who had this CPU for the longest time since @queued? Interrupts are off. */
+/* The task that had this CPU longest since @queued. Interrupts are off. */
 static void find_holder(struct lt_wakeup_holder *holder, u64 queued)
 {
 	struct history *history = this_cpu_ptr(&histories);
@@ -170,7 +170,7 @@ static void begin(struct latency_tracker *tracker, struct task_struct *task)
 		.priv_len = sizeof(wakeup),
 	};
 
-	if (!trk_wants(task))
+	if (!lt_task_passes(&usecase, task))
 		return;
 	wakeup.preempted = READ_ONCE(task->nivcsw);
 	wakeup.pid = task->pid;
@@ -195,8 +195,8 @@ static void probe_sched_wakeup_new(void *data, struct task_struct *task)
 static void probe_sched_wakeup(void *data, struct task_struct *task)
 {
 	if (unlikely(lt_task_on_cpu(task)) && task != current &&
-	    trk_wants(task))
-		trk_forget(data, task);
+	    lt_task_passes(&usecase, task))
+		lt_task_forget(data, task);
 }
 
 static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
@@ -205,7 +205,7 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 	struct wakeup_end end = { .prev = prev, .next = next };
 
 	record(prev);
-	if (is_idle_task(next) || !trk_wants(next))
+	if (is_idle_task(next) || !lt_task_passes(&usecase, next))
 		return;
 	latency_tracker_event_out(data, &next, sizeof(next), 0, &end, 0);
 }
@@ -214,18 +214,18 @@ LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
 
 static void probe_sched_process_free(void *data, struct task_struct *task)
 {
-	trk_forget(data, task);
+	lt_task_forget(data, task);
 }
 
-static struct trk_probe probes[] = {
-	TRK_PROBE(sched_process_free),
-	TRK_PROBE(sched_switch),
-	TRK_PROBE(sched_wakeup),
-	TRK_PROBE(sched_waking),
-	TRK_PROBE(sched_wakeup_new),
+static struct lt_probe probes[] = {
+	LT_PROBE(sched_process_free),
+	LT_PROBE(sched_switch),
+	LT_PROBE(sched_wakeup),
+	LT_PROBE(sched_waking),
+	LT_PROBE(sched_wakeup_new),
 };
 
-/* The holder is @task, too, as long as nobody knows better. */
+/* The holder is @task, too, until find_holder() finds another. */
 static void describe(struct lt_wakeup_prev *prev,
 		     struct lt_wakeup_holder *holder,
 		     const struct task_struct *task)
@@ -265,8 +265,8 @@ static void report_end(const struct latency_tracker_verdict *verdict,
 	describe(&prev, &holder, end->prev);
 	find_holder(&holder, lt_sched_queued(end->next));
 	/* At sched_switch the previous task is still the current one. */
-	lt_stack_of_current(&prev.stack, trk_is_own, 1);
-	trk_trace(wakeup_latency, verdict, &report, &prev, &holder);
+	lt_stack_of_current(&prev.stack, &usecase, 1);
+	lt_trace(wakeup_latency, verdict, &report, &prev, &holder);
 }
 
 struct look {
@@ -277,7 +277,7 @@ struct look {
 };
 
 /* In an interrupt on the CPU that a task waits for. */
-static void look_who_runs(void *data)
+static void look_at_current(void *data)
 {
 	struct task_struct *task;
 	struct look *look = data;
@@ -287,7 +287,7 @@ static void look_who_runs(void *data)
 	describe(&look->prev, &look->holder, current);
 	lt_stack_of_interrupted(&look->prev.stack);
 	rcu_read_lock();
-	task = trk_find_task(look->verdict, look->pid);
+	task = lt_task_find(look->verdict, look->pid);
 	if (task && task_cpu(task) == raw_smp_processor_id()) {
 		record(current);
 		find_holder(&look->holder, lt_sched_queued(task));
@@ -302,7 +302,7 @@ static int cpu_of(const struct latency_tracker_verdict *verdict, pid_t pid)
 	int cpu = -1;
 
 	rcu_read_lock();
-	task = trk_find_task(verdict, pid);
+	task = lt_task_find(verdict, pid);
 	if (task)
 		cpu = task_cpu(task);
 	rcu_read_unlock();
@@ -322,7 +322,7 @@ static void look_unknown(struct look *look)
 	strscpy_pad(look->holder.comm, "-", TASK_COMM_LEN);
 }
 
-/* The end would tell who had the CPU last; now, look who has it. */
+/* At the end, the previous task had the CPU; here, ask the CPU which task runs. */
 static void report_pending(const struct latency_tracker_verdict *verdict,
 			   const struct wakeup *wakeup)
 {
@@ -336,15 +336,15 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	if (report.cpu < 0)
 		return;
 	look_unknown(&look);
-	smp_call_function_single(report.cpu, look_who_runs, &look, 1);
-	/* If it has run meanwhile, nobody knows whom it waited for. */
-	if (!trk_is_pending(verdict))
+	smp_call_function_single(report.cpu, look_at_current, &look, 1);
+	/* If the task has run meanwhile, it did not wait for what runs now. */
+	if (!lt_is_pending(verdict))
 		look_unknown(&look);
 	rcu_read_lock();
-	report.task = trk_find_task(verdict, wakeup->pid);
+	report.task = lt_task_find(verdict, wakeup->pid);
 	if (report.task)
-		trk_trace(wakeup_latency, verdict, &report, &look.prev,
-			  &look.holder);
+		lt_trace(wakeup_latency, verdict, &report, &look.prev,
+			 &look.holder);
 	rcu_read_unlock();
 }
 
@@ -358,23 +358,23 @@ static void callback(const struct latency_tracker_verdict *verdict)
 		report_pending(verdict, verdict->priv);
 }
 
-static int __init wakeup_init(void)
-{
-	struct latency_tracker_config config = {
-		.callback = callback,
-		.key_size = sizeof(struct task_struct *),
-		.priv_size = sizeof(struct wakeup),
-	};
+static struct lt_usecase usecase = {
+	.name = "wakeup",
+	.owner = THIS_MODULE,
+	LT_PROBES(probes),
+	.report = callback,
+	.is_false_alarm = was_preempted,
+	.usec_threshold = USEC_THRESHOLD,
+	.max_events = MAX_EVENTS,
+	.grow_limit = GROW_LIMIT,
+	.key_size = sizeof(struct task_struct *),
+	.priv_size = sizeof(struct wakeup),
+};
 
-	return trk_start(&config, probes, ARRAY_SIZE(probes));
-}
-module_init(wakeup_init);
-
-static void __exit wakeup_exit(void)
-{
-	trk_stop();
-}
-module_exit(wakeup_exit);
+LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
+LT_TASK_FILTER_PARAMS(usecase);
+LT_DOUBTFUL_PARAM(usecase);
+LT_USECASE_MODULE(usecase);
 
 MODULE_DESCRIPTION("Latency from wake-up to running, and who held the CPU");
 MODULE_LICENSE("GPL");

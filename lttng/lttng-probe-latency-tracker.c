@@ -37,12 +37,12 @@ static struct lttng_kernel_probe_desc * const probe =
  */
 static void settle(void)
 {
-	static struct lttng_kernel_probe_desc nobody = {
+	static struct lttng_kernel_probe_desc empty = {
 		.provider_name = "latency_tracker_nobody",
 	};
 
-	if (!lttng_kernel_probe_register(&nobody))
-		lttng_kernel_probe_unregister(&nobody);
+	if (!lttng_kernel_probe_register(&empty))
+		lttng_kernel_probe_unregister(&empty);
 }
 
 /*
@@ -50,7 +50,7 @@ static void settle(void)
  * when it takes a probe into its list whose events are called otherwise. Ours
  * are called as in ftrace. So at that moment the probe has one event, which is
  * called as LTTng wants and has the enumerations of all, since they are
- * prepared then, too; it gives way to the others before anybody can see it.
+ * prepared then, too; it is replaced by the others before a session can see it.
  * (A session that is active now and wants all events gets it. It never comes.)
  */
 static int __init lttng_probe_init(void)
@@ -64,8 +64,8 @@ static int __init lttng_probe_init(void)
 		return ret;
 	settle();
 	/*
-	 * LTTng's lock is not for us. Whichever of the two is seen first, all
-	 * that is seen is there.
+	 * LTTng does not export its lock. A reader that sees only one of the two
+	 * stores finds fewer events, all of them valid.
 	 */
 	WRITE_ONCE(probe->event_desc, probe->event_desc + 1);
 	WRITE_ONCE(probe->nr_events, nr_events - 1);

@@ -11,7 +11,7 @@
  *  - Order: nodes never change places, and a node that left does not return
  *    (before a grace period).
  *  - Ends: a data node is inserted behind all nodes of its order key, or, by
- *    replace, directly behind the node that it replaces.
+ *    lfht_add_replace(), directly behind the node that it replaces.
  */
 #include <linux/err.h>
 #include <linux/errno.h>
@@ -149,8 +149,8 @@ void lfht_add(struct lfht *ht, unsigned long hash, struct lfht_node *node)
  *
  * Context: any, NMI included; inside an RCU read-side section with preemption
  * off.  Lock-free.
- * Return: @node when it was added, else the node that is there (@node was not
- * seen by anybody and can be reused at once).
+ * Return: @node when it was added, else the node that is there (no
+ * reader has seen @node, which can be reused at once).
  */
 struct lfht_node *lfht_add_unique(struct lfht *ht, unsigned long hash,
 				  lfht_match_fn match, const void *key,
@@ -222,45 +222,16 @@ struct lfht_node *lfht_add_replace(struct lfht *ht, unsigned long hash,
 }
 
 /**
- * lfht_replace() - put a node in the place of another one
- * @ht: the table
- * @old_node: a node found in this read-side section
- * @new_node: a node of the same key; not in a table, and a grace period after
- *	its removal
- *
- * Context: any, NMI included; inside an RCU read-side section with preemption
- * off.  Lock-free.
- * Return: 0, and @old_node is unlinked and the caller's (to be reused after a
- * grace period); -ENOENT when @old_node was removed by somebody else
- * (@new_node was not seen by anybody).
- */
-int lfht_replace(struct lfht *ht, struct lfht_node *old_node,
-		 struct lfht_node *new_node)
-{
-	struct lfht_node *next;
-
-	lfht_assert_reader();
-	new_node->order_key = old_node->order_key;
-	do {
-		next = lfht_load_next(old_node);
-		if (lfht_is_removed(next))
-			return -ENOENT;
-	} while (!lfht_swap(old_node, next, new_node));
-	lfht_purge(ht, old_node);
-	return 0;
-}
-
-/**
  * lfht_del() - remove a node
  * @ht: the table
  * @node: a node found in this read-side section, or kept by the caller
  *
- * Of all dels and replaces of one node, exactly one wins.
+ * Of all removals of one node, exactly one wins.
  *
  * Context: any, NMI included; inside an RCU read-side section with preemption
  * off.  Lock-free.
- * Return: 0 to the winner, for whom the node is unlinked (to be reused after a
- * grace period); -ENOENT to all others, who own nothing.
+ * Return: 0 to the winner, for which the node is unlinked (to be reused after a
+ * grace period); -ENOENT to all others, which own nothing.
  */
 int lfht_del(struct lfht *ht, struct lfht_node *node)
 {
@@ -278,77 +249,6 @@ int lfht_del(struct lfht *ht, struct lfht_node *node)
 	return 0;
 }
 
-/* First live data node at or behind @node with at least this order key. */
-static void lfht_next_live(struct lfht_node *node, unsigned long order_key,
-			   struct lfht_iter *iter)
-{
-	struct lfht_node *next;
-
-	for (; node; node = lfht_clear_flag(next)) {
-		next = lfht_load_next(node);
-		if (node->order_key >= order_key && !lfht_is_bucket(node) &&
-		    !lfht_is_removed(next)) {
-			iter->node = node;
-			iter->next = next;
-			return;
-		}
-	}
-	iter->node = NULL;
-	iter->next = NULL;
-}
-
-/**
- * lfht_first() - find the first node of the table
- * @ht: the table
- * @iter: result; @iter->node is NULL when the table is empty
- *
- * Every node that is in the table during the whole iteration is visited once.
- * Steps over all bucket nodes in between: see lfht_walk() for large tables.
- *
- * Context: any, NMI included; inside an RCU read-side section with preemption
- * off.  Wait-free.
- */
-void lfht_first(struct lfht *ht, struct lfht_iter *iter)
-{
-	lfht_assert_reader();
-	lfht_next_live(ht->base, 0, iter);
-}
-
-/**
- * lfht_next() - find the next node of the table
- * @ht: the table
- * @iter: position on a node; moved on, @iter->node is NULL at the end
- *
- * The node that @iter is on may have been removed meanwhile.
- *
- * Context: as lfht_first(), in the same read-side section.  Wait-free.
- */
-void lfht_next(struct lfht *ht, struct lfht_iter *iter)
-{
-	lfht_next_live(iter->next, 0, iter);
-}
-
-/**
- * lfht_seek() - find the first node at or behind an order key
- * @ht: the table
- * @order_key: where to begin; 0 is the beginning of the table
- * @iter: result, as for lfht_first()
- *
- * An order key stays valid outside of read-side sections, other than a node:
- * to go on later behind node n, seek n's order_key + 1 (when that is 0, the end
- * was reached) after all nodes of n's order key were visited.
- *
- * Context: as lfht_first().  Wait-free.
- * Return: whether there is such a node.
- */
-bool lfht_seek(struct lfht *ht, unsigned long order_key,
-	       struct lfht_iter *iter)
-{
-	lfht_assert_reader();
-	lfht_next_live(lfht_bucket(ht, order_key), order_key, iter);
-	return iter->node;
-}
-
 /**
  * lfht_walk() - visit a part of the table
  * @ht: the table
@@ -363,7 +263,8 @@ bool lfht_seek(struct lfht *ht, unsigned long order_key,
  * ``do { lock; more = lfht_walk(...); unlock; cond_resched(); } while (more)``.
  * Every node that is in the table during the whole walk is visited once.
  *
- * Context: as lfht_first(); the section may end between calls.
+ * Context: any, NMI included; inside an RCU read-side section with preemption
+ * off, which may end between calls.  Wait-free.
  * Return: true when there is more to visit, false at the end of the table.
  */
 bool lfht_walk(struct lfht *ht, unsigned long *cursor, unsigned int budget,
@@ -510,7 +411,7 @@ struct lfht *lfht_new(unsigned long init_size, unsigned long max_size)
 
 /**
  * lfht_destroy() - free an empty table
- * @ht: the table; nobody else may use it any more
+ * @ht: the table; no other user is left
  *
  * Context: task, may sleep; a grace period after the last reader.
  * Return: 0; -EBUSY when there are nodes in it, with nothing changed.

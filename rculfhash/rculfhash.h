@@ -25,10 +25,10 @@
  *  "-": no lock.  "L": the caller serializes (a loser gets -EBUSY and nothing
  *  happens).  "X": excluded by the caller; before lfht_destroy() a grace period
  *  must have passed after the last reader that could find the table.
- *  read: lookup, next_duplicate, first, next, seek, walk, is_node_deleted, size.
- *  add* / ... / take: add, add_unique, add_replace, replace, del, take.
+ *  read: lookup, next_duplicate, walk, size.
+ *  add* / ... / take: add, add_unique, add_replace, del, take.
  *
- * Contexts: read, add*, replace, del and take run in any context, NMI included
+ * Contexts: read, add*, del and take run in any context, NMI included
  * (where cmpxchg() is NMI-safe, as on every architecture with
  * ARCH_HAVE_NMI_SAFE_CMPXCHG), inside an RCU read-side section of the sched
  * kind (preemption off) that the caller holds over the call and over every use
@@ -38,19 +38,19 @@
  *
  * Progress: readers never restart and never write (wait-free: a reader's steps
  * are bounded by the nodes on its way, those added meanwhile included).  add*,
- * replace, del and take are lock-free: one of them restarts from its bucket
- * only because another one succeeded.  Nobody waits for an interrupted peer.
+ * del and take are lock-free: one of them restarts from its bucket only because
+ * another one succeeded.  None waits for an interrupted peer.
  *
  * Ordering:
- *  - A successful add*, replace, del or take is a full memory barrier: cmpxchg().
- *    What was written to a node before it was added is seen by everybody who
- *    finds the node: the cmpxchg() that links it pairs with the address
+ *  - A successful add*, del or take is a full memory barrier: cmpxchg().
+ *    A reader that finds a node sees all that was written to it before it was
+ *    added: the cmpxchg() that links it pairs with the address
  *    dependency of lfht_load_next().
  *  - Add, then find: a lookup that starts after the add returned finds the
- *    node until a del, take or replace of it started.
+ *    node until a del, take or add_replace of it started.
  *  - Del or take, then not find: a lookup that starts after it returned does
  *    not find the node.
- *  - Replace is atomic: at each instant a lookup finds either the old or the
+ *  - add_replace is atomic: at each instant a lookup finds either the old or the
  *    new node, never none; and an iteration over duplicates that found the old
  *    one goes on behind the new one, so it never sees both.
  *  - Nodes with the same order key stay in the order in which they were added;
@@ -59,7 +59,7 @@
  *    themselves: see lfht_find_end() in rculfhash.c.  lfht_add() of the same
  *    key makes duplicates, by design.
  *
- * Grace periods: a node that del, take, replace or add_replace took out is no
+ * Grace periods: a node that del, take or add_replace took out is no
  * longer reachable from the table, but readers that started earlier may still
  * stand on it.  Its memory, the links in struct lfht_node included, must not be
  * reused (nor added again) before a grace period (synchronize_rcu(),
@@ -139,15 +139,9 @@ struct lfht_node *lfht_add_unique(struct lfht *ht, unsigned long hash,
 struct lfht_node *lfht_add_replace(struct lfht *ht, unsigned long hash,
 				   lfht_match_fn match, const void *key,
 				   struct lfht_node *node);
-int lfht_replace(struct lfht *ht, struct lfht_node *old_node,
-		 struct lfht_node *new_node);
 int lfht_del(struct lfht *ht, struct lfht_node *node);
 void lfht_purge(struct lfht *ht, struct lfht_node *victim);
 
-void lfht_first(struct lfht *ht, struct lfht_iter *iter);
-void lfht_next(struct lfht *ht, struct lfht_iter *iter);
-bool lfht_seek(struct lfht *ht, unsigned long order_key,
-	       struct lfht_iter *iter);
 bool lfht_walk(struct lfht *ht, unsigned long *cursor, unsigned int budget,
 	       lfht_walk_fn fn, void *arg);
 
@@ -186,7 +180,7 @@ lfht_load_next(const struct lfht_node *node)
 
 /*
  * Change the link of @node from @old_next to @new_next.  Fully ordered: as a
- * release it pairs with lfht_load_next() of whoever follows the new link.
+ * release it pairs with lfht_load_next() of a reader that follows the new link.
  */
 static __always_inline bool lfht_set_next(struct lfht_node *node,
 					  struct lfht_node *old_next,
@@ -226,8 +220,8 @@ static __always_inline struct lfht_node *
 lfht_bucket(const struct lfht *ht, unsigned long hash)
 {
 	/*
-	 * Pairs with smp_store_release() in lfht_grow(): whoever sees the new
-	 * order sees its array, linked into the list.
+	 * Pairs with smp_store_release() in lfht_grow(): a reader that sees the
+	 * new order sees its array, linked into the list.
 	 */
 	return lfht_bucket_of(ht, smp_load_acquire(&ht->order), hash);
 }
@@ -340,29 +334,15 @@ static __always_inline void lfht_next_duplicate(struct lfht *ht,
 
 /**
  * lfht_node_init_deleted() - mark a node that was never added as removed
- * @node: a node that nobody else can see
+ * @node: a node that no other CPU can see
  *
- * Lets lfht_is_node_deleted() and lfht_del() be asked about it.
+ * Lets lfht_del() be asked about it.
  *
  * Context: any.
  */
 static inline void lfht_node_init_deleted(struct lfht_node *node)
 {
 	WRITE_ONCE(node->next, (struct lfht_node *)LFHT_REMOVED);
-}
-
-/**
- * lfht_is_node_deleted() - has the node been removed?
- * @node: a node that is or was in a table
- *
- * Context: any, NMI included; @node must be kept from reuse by the caller
- * (read-side section, reference).
- * Return: true once a del or replace of @node has won.  No ordering: "false"
- * may be outdated when it arrives.
- */
-static __always_inline bool lfht_is_node_deleted(const struct lfht_node *node)
-{
-	return lfht_is_removed(READ_ONCE(node->next));
 }
 
 /**

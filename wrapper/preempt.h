@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * In which context are we?
+ * The context of this CPU.
  *
  * 5.11 ("preempt: Cleanup the macro maze a bit") brought in_hardirq(), for
  * what in_irq() had been.

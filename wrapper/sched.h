@@ -26,9 +26,9 @@
 /*
  * No signal ends a sleep in this state.
  *
- * 5.15 ("sched/wakeup: Introduce the TASK_RTLOCK_WAIT state bit"): who waits
- * for a spinlock of PREEMPT_RT has a state of its own, which the kernel's own
- * sched_switch shows as D, too.
+ * 5.15 ("sched/wakeup: Introduce the TASK_RTLOCK_WAIT state bit"): a task that
+ * waits for a spinlock of PREEMPT_RT has a state of its own, which the kernel's
+ * own sched_switch shows as D, too.
  */
 static inline bool lt_state_is_uninterruptible(unsigned int state)
 {
@@ -108,8 +108,8 @@ static inline bool lt_task_on_cpu(const struct task_struct *task)
 
 /*
  * When did a task get its CPU, and when was it put on the run queue of the one
- * that it waits for? By the clock of that CPU; 0 if nobody has written it down,
- * as for idle tasks.
+ * that it waits for? By the clock of that CPU; 0 where the kernel does not
+ * record it, as for idle tasks.
  */
 static inline u64 lt_sched_arrival(const struct task_struct *task)
 {

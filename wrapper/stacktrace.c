@@ -93,8 +93,8 @@ struct record {
  * The record of an exception, in its pt_regs, leads back to what was
  * interrupted.
  *
- * 6.13 ("arm64: stacktrace: unwind exception boundaries") left that to who
- * unwinds, with two zeros and a type in the record.
+ * 6.13 ("arm64: stacktrace: unwind exception boundaries") left that to the
+ * unwinder, with two zeros and a type in the record.
  */
 static bool cross_exception(unsigned long fp, unsigned long low,
 			    unsigned long high, struct record *record)
@@ -180,8 +180,8 @@ static unsigned int unwind_interrupted(unsigned long *ip, unsigned int max)
  * preempt-off sections that are running: freed by call_rcu() or kept in a cache
  * that is emptied with all CPUs stopped.
  *
- * Before, it was freed at once, and put_task_stack() is not exported to those
- * who would hold a reference. A task that dies lets go of its files first, with
+ * Before, it was freed at once, and put_task_stack() is not exported, so
+ * no reference can be held. A task that dies lets go of its files first, with
  * its alloc_lock held. On PREEMPT_RT that lock may sleep.
  */
 static unsigned int unwind_mapped(struct task_struct *task, unsigned long *ip,

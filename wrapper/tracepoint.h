@@ -5,7 +5,7 @@
  * A tracepoint whose arguments differ between kernels gets, in the wrapper of
  * its subsystem, one probe per known list of arguments, and lt_pick_probe()
  * takes the one that this kernel's header asks for. That is a feature test: it
- * holds for backports, too, and a list that nobody knows breaks the build.
+ * holds for backports, too, and an unknown list breaks the build.
  */
 #ifndef _LT_WRAPPER_TRACEPOINT_H
 #define _LT_WRAPPER_TRACEPOINT_H

@@ -10,40 +10,30 @@
  *
  * An event netfilter_latency tells of each packet that takes usec_threshold or
  * longer; with usec_timeout, also of each that is still on its way after that
- * time. All state is in /sys/kernel/latency_tracker/netfilter; thresholds can
- * be changed there at any time.
+ * time. These parameters can be changed at any time; all other state is in
+ * /sys/kernel/latency_tracker/netfilter.
  *
  * A packet that is dropped in between has no end: its event is forgotten when
  * the kernel uses its memory for the next packet ("replaced"), or after
  * COLLECT_NS ("collected"). The same is true for all fragments but the one
  * that the others are put together in.
  */
-#include <linux/err.h>
-#include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
-#include <linux/preempt.h>
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
 
-#include "latency_tracker.h"
+#include "usecase/usecase.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_netfilter.h>
 
+#define USEC_THRESHOLD	10000
+#define MAX_EVENTS	4096
+#define GROW_LIMIT	65536
 #define COLLECT_NS	(10 * (u64)NSEC_PER_SEC)
 
-static unsigned int usec_threshold = 10000;
-module_param(usec_threshold, uint, 0444);
-MODULE_PARM_DESC(usec_threshold,
-		 "Report a packet that takes at least so many microseconds (default 10000)");
-
-static unsigned int usec_timeout;
-module_param(usec_timeout, uint, 0444);
-MODULE_PARM_DESC(usec_timeout,
-		 "Report a packet that is still on its way after so many microseconds (default 0: off)");
-
-static struct latency_tracker *tracker;
+static struct lt_usecase usecase;
 
 /* In the context of the last hook: a softirq, or the tracker's thread. */
 static void slow(const struct latency_tracker_verdict *verdict)
@@ -51,10 +41,7 @@ static void slow(const struct latency_tracker_verdict *verdict)
 	/* Most of them were dropped, as the rules want it. */
 	if (verdict->flag == LATENCY_TRACKER_COLLECTED)
 		return;
-	/* A timeout comes from the tracker's thread; LTTng wants it like this. */
-	preempt_disable_notrace();
-	trace_netfilter_latency(verdict, verdict->priv);
-	preempt_enable_notrace();
+	lt_trace(netfilter_latency, verdict, verdict->priv);
 }
 
 /* The key is the packet's address, which UNIQUE makes safe to be used again. */
@@ -72,7 +59,7 @@ static unsigned int first_hook(void *priv, struct sk_buff *skb,
 	};
 
 	memcpy(packet.dev, state->in->name, sizeof(packet.dev));
-	latency_tracker_event_in(tracker, &skb, sizeof(skb),
+	latency_tracker_event_in(usecase.tracker, &skb, sizeof(skb),
 				 LATENCY_TRACKER_UNIQUE, &in);
 	return NF_ACCEPT;
 }
@@ -80,8 +67,8 @@ static unsigned int first_hook(void *priv, struct sk_buff *skb,
 static unsigned int last_hook(void *priv, struct sk_buff *skb,
 			      const struct nf_hook_state *state)
 {
-	latency_tracker_event_out(tracker, &skb, sizeof(skb), state->hook,
-				  NULL, 0);
+	latency_tracker_event_out(usecase.tracker, &skb, sizeof(skb),
+				  state->hook, NULL, 0);
 	return NF_ACCEPT;
 }
 
@@ -111,29 +98,32 @@ static struct pernet_operations netns_ops = {
 	.exit = netns_exit,
 };
 
+static struct lt_usecase usecase = {
+	.name = "netfilter",
+	.owner = THIS_MODULE,
+	.report = slow,
+	.usec_threshold = USEC_THRESHOLD,
+	.collect_ns = COLLECT_NS,
+	.max_events = MAX_EVENTS,
+	.grow_limit = GROW_LIMIT,
+	.key_size = sizeof(struct sk_buff *),
+	.priv_size = sizeof(struct lt_netfilter_packet),
+};
+
+LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
+
 static int __init hooks_init(void)
 {
-	struct latency_tracker_config config = {
-		.name = "netfilter",
-		.callback = slow,
-		.threshold_ns = (u64)usec_threshold * NSEC_PER_USEC,
-		.timeout_ns = (u64)usec_timeout * NSEC_PER_USEC,
-		.collect_ns = COLLECT_NS,
-		.max_events = 4096,
-		.grow_limit = 65536,
-		.key_size = sizeof(struct sk_buff *),
-		.priv_size = sizeof(struct lt_netfilter_packet),
-	};
 	int err;
 
-	tracker = latency_tracker_create(&config);
-	if (IS_ERR(tracker))
-		return PTR_ERR(tracker);
+	err = lt_usecase_start(&usecase);
+	if (err)
+		return err;
 	err = register_pernet_subsys(&netns_ops);
 	if (err) {
 		/* Those that were registered are gone, but may still run. */
 		synchronize_net();
-		latency_tracker_destroy(tracker);
+		lt_usecase_stop(&usecase);
 	}
 	return err;
 }
@@ -143,7 +133,7 @@ static void __exit hooks_exit(void)
 {
 	unregister_pernet_subsys(&netns_ops);
 	synchronize_net();		/* no hook is running now */
-	latency_tracker_destroy(tracker);
+	lt_usecase_stop(&usecase);
 }
 module_exit(hooks_exit);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * For tests: a netfilter hook at PRE_ROUTING of the initial network namespace
- * that holds UDP packets of one port for a while, and drops those of another.
+ * that holds UDP packets to hold_port for hold_ms milliseconds, and drops those to drop_port.
  */
 #include <linux/ip.h>
 #include <linux/module.h>
@@ -14,23 +14,15 @@
 
 static ushort hold_port;
 module_param(hold_port, ushort, 0444);
-MODULE_PARM_DESC(hold_port, "Hold packets to this port");
 
 static uint hold_ms = 20;
 module_param(hold_ms, uint, 0444);
-MODULE_PARM_DESC(hold_ms, "for so many milliseconds");
 
 static ushort drop_port;
 module_param(drop_port, ushort, 0444);
-MODULE_PARM_DESC(drop_port, "Drop packets to this port");
-
-static uint held;
-module_param(held, uint, 0444);
-MODULE_PARM_DESC(held, "Packets held so far");
 
 static uint dropped;
 module_param(dropped, uint, 0444);
-MODULE_PARM_DESC(dropped, "Packets dropped so far");
 
 /* A packet that is held, and where it goes on. */
 struct packet {
@@ -64,7 +56,6 @@ static unsigned int hold(struct sk_buff *skb, const struct nf_hook_state *state)
 	packet->skb = skb;
 	packet->state = *state;
 	INIT_DELAYED_WORK(&packet->work, release);
-	held++;
 	atomic_inc(&waiting);
 	queue_delayed_work(queue, &packet->work, msecs_to_jiffies(hold_ms) + 1);
 	return NF_STOLEN;

@@ -28,7 +28,7 @@ enum lt_block_stage {
  * @bytes: of the request
  * @opf: operation and flags
  * @pid: of @comm
- * @comm: who inserted or issued it
+ * @comm: of the task that inserted or issued it
  */
 struct lt_block_report {
 	sector_t sector;

@@ -21,7 +21,7 @@
 #include <linux/sched.h>
 #include <linux/trace_seq.h>
 
-#include "core/stack.h"
+#include "usecase/stack.h"
 #include "latency_tracker.h"
 
 /* For TP_STRUCT__entry(). */

@@ -54,7 +54,7 @@ struct lt_softirq_place {
 };
 #endif
 
-/* irqreturn_t, and LT_IRQ_PENDING of examples/latency_tracker_irq.c */
+/* irqreturn_t, and LT_IRQ_PENDING of examples/irq/hardirq.c */
 #define LT_VALUES_IRQ_RET(FIRST, NEXT)					\
 	FIRST(0, "none") NEXT(1, "handled") NEXT(2, "wake_thread")	\
 	NEXT(255, "-")

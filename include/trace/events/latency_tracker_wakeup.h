@@ -15,7 +15,7 @@
 #ifndef _LT_WAKEUP_REPORT
 #define _LT_WAKEUP_REPORT
 /**
- * struct lt_wakeup_prev - who had the CPU last that a task waited for
+ * struct lt_wakeup_prev - the task that had the CPU last before the end of a wait
  * @pid: of the thread, -1 if it is not known
  * @tgid: of the process
  * @prio: kernel priority, 0 is the highest
@@ -31,7 +31,7 @@ struct lt_wakeup_prev {
 };
 
 /**
- * struct lt_wakeup_holder - who had that CPU for most of the wait
+ * struct lt_wakeup_holder - the task that had that CPU for most of the wait
  * @ran: how long, ns
  * @pid: of the thread, -1 if it is not known
  * @prio: kernel priority
@@ -45,11 +45,11 @@ struct lt_wakeup_holder {
 };
 
 /**
- * struct lt_wakeup_report - who waited for a CPU
- * @task: who waited
- * @waker_comm: who woke @task
+ * struct lt_wakeup_report - the task that waited for a CPU
+ * @task: the task
+ * @waker_comm: of the task that woke @task
  * @waker_pid: likewise
- * @cpu: where
+ * @cpu: the CPU
  */
 struct lt_wakeup_report {
 	const struct task_struct *task;

@@ -2,12 +2,13 @@
 /*
  * Kernel stacks in trace events: taken, cut and printed alike everywhere.
  */
-#ifndef _LT_CORE_STACK_H
-#define _LT_CORE_STACK_H
+#ifndef _LT_USECASE_STACK_H
+#define _LT_USECASE_STACK_H
 
 #include <linux/string.h>
 #include <linux/types.h>
 
+struct lt_usecase;
 struct task_struct;
 struct trace_seq;
 
@@ -40,11 +41,11 @@ static inline void lt_stack_copy(void *to, const struct lt_stack *stack)
 }
 
 void lt_stack_of_current(struct lt_stack *stack,
-			 bool (*is_own)(unsigned long ip), unsigned int drop);
+			 const struct lt_usecase *usecase, unsigned int drop);
 void lt_stack_of_interrupted(struct lt_stack *stack);
 void lt_stack_of_next(struct lt_stack *stack, struct task_struct *next);
 void lt_stack_of_other(struct lt_stack *stack, struct task_struct *task);
 const char *lt_stack_print(struct trace_seq *p, const unsigned long *ip,
 			   unsigned int bytes);
 
-#endif /* _LT_CORE_STACK_H */
+#endif /* _LT_USECASE_STACK_H */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The end of an event, as far as each operation pays for it.
+ * How an operation turned out: in time, late, past its timeout, collected or
+ * cleared. The steps that each operation pays for are inline.
  */
-#ifndef _LT_CORE_VERDICT_H
-#define _LT_CORE_VERDICT_H
+#ifndef _LT_CORE_OUTCOME_H
+#define _LT_CORE_OUTCOME_H
 
 #include <linux/compiler.h>
 
@@ -12,9 +13,11 @@
 void lt_finish_late(struct latency_tracker *tracker,
 		    struct latency_tracker_event *event, u64 now_ns,
 		    u64 delay_ns, u32 out_id, void *out_data);
-void lt_verdict(struct latency_tracker *tracker,
-		struct latency_tracker_event *event, u64 now_ns,
-		enum latency_tracker_flag flag);
+void lt_report_open(struct latency_tracker *tracker,
+		    struct latency_tracker_event *event, u64 now_ns,
+		    enum latency_tracker_flag flag);
+void lt_clear_event(struct latency_tracker *tracker,
+		    struct latency_tracker_event *event);
 
 static __always_inline u64 lt_delay_of(struct latency_tracker *tracker,
 				       u64 start_ns, u64 now_ns)
@@ -44,7 +47,8 @@ static __always_inline bool lt_is_late(u64 delay_ns, u64 threshold_ns)
  * lt_put() - drop a reference
  * @tracker: of the event
  * @event: the caller's reference is gone on return
- * @flags: LT_EVENT_PENDING if the caller owns the verdict and has not settled
+ * @flags: LT_EVENT_OPEN if the caller owns the verdict and has not closed the
+ *	event; else 0
  *
  * Context: Any; preemption off.
  */
@@ -81,8 +85,8 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 			       out_data);
 		return 1;
 	}
-	lt_put(tracker, event, LT_EVENT_PENDING);
+	lt_put(tracker, event, LT_EVENT_OPEN);
 	return 0;
 }
 
-#endif /* _LT_CORE_VERDICT_H */
+#endif /* _LT_CORE_OUTCOME_H */

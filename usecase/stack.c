@@ -7,7 +7,8 @@
 #include <linux/module.h>
 #include <linux/trace_seq.h>
 
-#include "core/stack.h"
+#include "usecase/probe.h"
+#include "usecase/stack.h"
 #include "wrapper/stacktrace.h"
 
 static void cut(struct lt_stack *stack, unsigned int first, unsigned int nr)
@@ -19,21 +20,21 @@ static void cut(struct lt_stack *stack, unsigned int first, unsigned int nr)
 /**
  * lt_stack_of_current() - take the stack of the current task
  * @stack: where to put it
- * @is_own: tells that a frame is of the caller or of the tracepoint
+ * @usecase: of the caller; its frames, and those of its tracepoints, are left out
  * @drop: how many more frames to leave out; 1 in a probe of sched_switch, where
  *	the innermost one is always __schedule()
  *
  * Context: Any.
  */
 void lt_stack_of_current(struct lt_stack *stack,
-			 bool (*is_own)(unsigned long ip), unsigned int drop)
+			 const struct lt_usecase *usecase, unsigned int drop)
 {
 	unsigned int i, nr;
 
 	nr = lt_stacktrace_current(stack->ip, ARRAY_SIZE(stack->ip));
 	for (i = 0; i < nr; i++) {
 		if (!within_module(stack->ip[i], THIS_MODULE) &&
-		    !is_own(stack->ip[i]))
+		    !lt_probe_is_own(usecase, stack->ip[i]))
 			break;
 	}
 	cut(stack, i + drop, nr);
@@ -68,9 +69,9 @@ void lt_stack_of_next(struct lt_stack *stack, struct task_struct *next)
 EXPORT_SYMBOL_GPL(lt_stack_of_next);
 
 /**
- * lt_stack_of_other() - take the stack of a task in whatever state
+ * lt_stack_of_other() - take the stack of a task in any state
  * @stack: where to put it; empty if the task runs, else without __schedule()
- * @task: not current; the caller sees to it that it is not freed
+ * @task: not current; the caller makes sure that it is not freed
  *
  * Context: Task; preemption off.
  */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What happens to an event when its time has come: decide whether it was late,
- * tell the callback, let go of it.
+ * How an operation turned out: what the callback is told. See outcome.h for the
+ * decision whether it was late.
  */
-#include "core/verdict.h"
+#include "core/crossings.h"
+#include "core/outcome.h"
 
 static void call_back(struct latency_tracker *tracker,
 		      struct latency_tracker_event *event,
@@ -24,18 +25,18 @@ static void call_back(struct latency_tracker *tracker,
 }
 
 /**
- * lt_verdict() - tell the callback about an event that did not end
+ * lt_report_open() - tell the callback about an operation that did not end
  * @tracker: of the event
  * @event: the caller holds a reference and has claimed the timeout, or owns
  *	the verdict if @flag is COLLECTED
- * @now_ns: when it was seen
+ * @now_ns: when it was found
  * @flag: PENDING or COLLECTED
  *
  * Context: The worker.
  */
-void lt_verdict(struct latency_tracker *tracker,
-		struct latency_tracker_event *event, u64 now_ns,
-		enum latency_tracker_flag flag)
+void lt_report_open(struct latency_tracker *tracker,
+		    struct latency_tracker_event *event, u64 now_ns,
+		    enum latency_tracker_flag flag)
 {
 	struct latency_tracker_verdict verdict = {
 		.now_ns = now_ns,
@@ -55,7 +56,7 @@ void lt_verdict(struct latency_tracker *tracker,
 }
 
 /**
- * lt_finish_late() - the rest of lt_finish(), for what was late
+ * lt_finish_late() - the rest of lt_finish(), for a late operation
  * @tracker: of the event
  * @event: its reference is gone on return
  * @now_ns: when it ended
@@ -63,7 +64,7 @@ void lt_verdict(struct latency_tracker *tracker,
  * @out_id: for the callback
  * @out_data: for the callback
  *
- * Apart, so that what is in time pays for no verdict on the stack.
+ * Apart, so that an operation in time needs no room for the struct on the stack.
  *
  * Context: Any; preemption off.
  */
@@ -82,8 +83,23 @@ void lt_finish_late(struct latency_tracker *tracker,
 	};
 
 	call_back(tracker, event, &verdict);
-	/* Behind the callback: who waits for a crossing finds its report. */
+	/* Behind the callback: a poller that is woken finds the report. */
 	lt_count(tracker->counters, LT_LATE);
 	lt_crossings_kick(tracker);
 	lt_put(tracker, event, 0);
+}
+
+/**
+ * lt_clear_event() - an event that has no verdict
+ * @tracker: of the event
+ * @event: the caller has taken it from the table; its reference is gone on
+ *	return
+ *
+ * Context: Any; preemption off.
+ */
+void lt_clear_event(struct latency_tracker *tracker,
+		    struct latency_tracker_event *event)
+{
+	lt_count(tracker->counters, LT_CLEARED);
+	lt_put(tracker, event, LT_EVENT_OPEN);
 }

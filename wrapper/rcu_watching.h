@@ -2,8 +2,8 @@
 /*
  * Is RCU watching this CPU, that is, does a grace period wait for us?
  */
-#ifndef _LT_WRAPPER_RCU_H
-#define _LT_WRAPPER_RCU_H
+#ifndef _LT_WRAPPER_RCU_WATCHING_H
+#define _LT_WRAPPER_RCU_WATCHING_H
 
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -40,4 +40,4 @@ static __always_inline bool lt_rcu_is_watching(void)
 #define lt_rcu_idle_exit()	rcu_idle_exit()
 #endif
 
-#endif /* _LT_WRAPPER_RCU_H */
+#endif /* _LT_WRAPPER_RCU_WATCHING_H */

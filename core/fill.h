@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Fill an event that was taken from the pool.
+ */
+#ifndef _LT_CORE_FILL_H
+#define _LT_CORE_FILL_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/string.h>
+
+#include "core/event.h"
+#include "core/key.h"
+#include "core/tracker.h"
+#include "wrapper/unaligned.h"
+
+/* Private bytes are whole, aligned words in the event: room for a zero tail. */
+static __always_inline void
+lt_fill_priv(const struct latency_tracker *tracker,
+	     struct latency_tracker_event *event,
+	     const struct latency_tracker_in *in)
+{
+	u64 *to = (u64 *)(event->data + tracker->priv_off);
+	u64 *end = (u64 *)((char *)to + tracker->priv_size);
+	const u8 *from = in ? in->priv : NULL;
+	u32 len = in ? in->priv_len : 0;
+
+	for (; len >= 8; len -= 8, from += 8)
+		*to++ = get_unaligned((const u64 *)from);
+	if (len) {
+		*to = 0;
+		memcpy(to++, from, len);
+	}
+	/* WRITE_ONCE(), or else the compiler calls memset() for a word or two. */
+	for (; to < end; to++)
+		WRITE_ONCE(*to, 0);
+}
+
+static __always_inline void lt_fill_key(struct latency_tracker_event *event,
+					const struct lt_key *key)
+{
+	event->key_len = key->len;
+	if (likely(key->len == 8))
+		*(u64 *)event->data = get_unaligned((const u64 *)key->bytes);
+	else
+		memcpy(event->data, key->bytes, key->len);
+}
+
+/* Only the fields that the caller gave; the others are never read. */
+static __always_inline void lt_fill_own(struct lt_event_own *own,
+					struct latency_tracker_event *event,
+					const struct latency_tracker_in *in)
+{
+	if (in->callback) {
+		own->callback = in->callback;
+		event->flags |= LT_EVENT_CALLBACK;
+	}
+	if (event->flags & LATENCY_TRACKER_THRESHOLD)
+		own->threshold_ns = in->threshold_ns;
+	if (event->flags & LATENCY_TRACKER_TIMEOUT)
+		own->timeout_ns = in->timeout_ns;
+}
+
+/* No other CPU sees the event before lfht_add*() publishes it. */
+static __always_inline void
+lt_fill(const struct latency_tracker *tracker,
+	struct latency_tracker_event *event, const struct lt_key *key,
+	u32 flags, const struct latency_tracker_in *in)
+{
+	lt_item_step(&event->item, LT_ITEM_TAKEN, LT_ITEM_FILLED);
+	atomic_set(&event->refs, 1 | LT_EVENT_OPEN);
+	event->priv_off = tracker->priv_off;
+	event->flags = flags;
+	lt_fill_key(event, key);
+	lt_fill_priv(tracker, event, in);
+	if (in)
+		lt_fill_own(lt_event_own(tracker, event), event, in);
+	event->start_ns = flags & LATENCY_TRACKER_START ?
+				  in->start_ns : latency_tracker_clock();
+}
+
+#endif /* _LT_CORE_FILL_H */

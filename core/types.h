@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The types and constants of the API. Users include latency_tracker.h, which
+ * says what is promised; the core includes this file.
+ */
+#ifndef _LT_CORE_TYPES_H
+#define _LT_CORE_TYPES_H
+
+#include <linux/bits.h>
+#include <linux/ktime.h>
+#include <linux/types.h>
+
+struct latency_tracker;
+struct latency_tracker_event;
+
+/* A threshold that no delay reaches. */
+#define LATENCY_TRACKER_NEVER		(~0ULL)
+
+/* Bounds of latency_tracker_config, checked by latency_tracker_create(). */
+#define LATENCY_TRACKER_NAME_MAX	32
+#define LATENCY_TRACKER_KEY_MAX		128
+#define LATENCY_TRACKER_PRIV_MAX	1024
+#define LATENCY_TRACKER_EVENTS_MAX	BIT(24)
+
+/* Flags of latency_tracker_event_in(). */
+#define LATENCY_TRACKER_UNIQUE		BIT(0)	/* replace an event of this key */
+#define LATENCY_TRACKER_KEEP		BIT(1)	/* -EEXIST if there is one */
+#define LATENCY_TRACKER_THRESHOLD	BIT(2)	/* in->threshold_ns is set */
+#define LATENCY_TRACKER_TIMEOUT		BIT(3)	/* in->timeout_ns is set */
+#define LATENCY_TRACKER_START		BIT(4)	/* in->start_ns is set */
+
+/**
+ * enum latency_tracker_flag - why a callback runs
+ * @LATENCY_TRACKER_ENDED: the operation ended and was late
+ * @LATENCY_TRACKER_PENDING: the operation is still pending past its timeout
+ * @LATENCY_TRACKER_COLLECTED: the operation did not end within the collection
+ *	age; the tracker has given it up
+ */
+enum latency_tracker_flag {
+	LATENCY_TRACKER_ENDED,
+	LATENCY_TRACKER_PENDING,
+	LATENCY_TRACKER_COLLECTED,
+};
+
+/**
+ * struct latency_tracker_verdict - what a callback is told
+ * @tracker: the tracker
+ * @event: the event; valid until the callback returns, longer only with
+ *	latency_tracker_hold_event()
+ * @key: the key of the event
+ * @priv: the private data of the event, @priv_size bytes of the configuration;
+ *	bytes that the begin did not give are 0
+ * @out_data: what the end passed along, NULL if @flag is not ENDED
+ * @start_ns: begin, ns of ktime_get_mono_fast_ns()
+ * @now_ns: end, or the moment of the timeout or collection, same clock
+ * @delay_ns: @now_ns - @start_ns, 0 if the clock stepped back
+ * @threshold_ns: the threshold that applied
+ * @key_len: length of @key in bytes
+ * @out_id: which of several ends it was, as given by the end; 0 if @flag is
+ *	not ENDED
+ * @flag: why the callback runs; with PENDING there is no verdict yet
+ * @timed_out: the timeout of this event has fired before
+ */
+struct latency_tracker_verdict {
+	struct latency_tracker *tracker;
+	struct latency_tracker_event *event;
+	const void *key;
+	void *priv;
+	void *out_data;
+	u64 start_ns;
+	u64 now_ns;
+	u64 delay_ns;
+	u64 threshold_ns;
+	u32 key_len;
+	u32 out_id;
+	enum latency_tracker_flag flag;
+	bool timed_out;
+};
+
+/**
+ * typedef latency_tracker_cb - called for a late, timed-out or collected event
+ * @verdict: the facts; on the stack of the caller
+ *
+ * Context: that of the end, with preemption off, for ENDED; the thread of the
+ * tracker, with preemption on, for PENDING and COLLECTED: it may sleep for some
+ * milliseconds, during which it reports and frees nothing else.
+ */
+typedef void (*latency_tracker_cb)(const struct latency_tracker_verdict *verdict);
+
+/**
+ * struct latency_tracker_config - what latency_tracker_create() builds
+ * @name: directory under /sys/kernel/latency_tracker; not empty, no '/', no
+ *	'.' at the begin, at most LATENCY_TRACKER_NAME_MAX - 1 characters
+ * @callback: default callback of the events
+ * @data: for the caller, see latency_tracker_data()
+ * @threshold_ns: default threshold in ns; 0 makes every event late
+ * @timeout_ns: default timeout in ns; 0 is none
+ * @collect_ns: age in ns at which an event that did not end is given up; 0 is
+ *	never
+ * @max_events: events that can be in use at once, whichever CPUs they begin
+ *	on; at least 1. In use are the pending events, and those that ended
+ *	within the last grace period or two, some 10 ms each: at a high rate
+ *	these are more.
+ * @grow_limit: up to how many events the pool may grow, out of context, when
+ *	it runs low; 0, or not above @max_events, is no growth
+ * @key_size: longest key in bytes, 1 to LATENCY_TRACKER_KEY_MAX
+ * @priv_size: private bytes per event, up to LATENCY_TRACKER_PRIV_MAX; rounded
+ *	up to 8
+ */
+struct latency_tracker_config {
+	const char *name;
+	latency_tracker_cb callback;
+	void *data;
+	u64 threshold_ns;
+	u64 timeout_ns;
+	u64 collect_ns;
+	u32 max_events;
+	u32 grow_limit;
+	u16 key_size;
+	u16 priv_size;
+};
+
+/**
+ * struct latency_tracker_in - optional arguments of a begin
+ * @priv: private data to copy into the event, may be NULL
+ * @callback: callback of this event instead of the default, or NULL
+ * @start_ns: begin of the operation, with LATENCY_TRACKER_START
+ * @threshold_ns: threshold of this event, with LATENCY_TRACKER_THRESHOLD
+ * @timeout_ns: timeout of this event, 0 for none, with LATENCY_TRACKER_TIMEOUT
+ * @priv_len: bytes at @priv, at most the priv_size of the configuration
+ */
+struct latency_tracker_in {
+	const void *priv;
+	latency_tracker_cb callback;
+	u64 start_ns;
+	u64 threshold_ns;
+	u64 timeout_ns;
+	u32 priv_len;
+};
+
+/**
+ * struct latency_tracker_counts - a snapshot of the counters
+ * @started: begins that got an event, or came with their end
+ * @finished: ends that found their event, or came with their begin
+ * @late: of @finished, those that reached their threshold
+ * @timeouts: events that were reported while pending
+ * @collected: events given up by the collector
+ * @cleared: events removed without a verdict: cancelled, replaced, cleared,
+ *	tracking switched off
+ * @replaced: of @cleared, those that a LATENCY_TRACKER_UNIQUE begin replaced, or
+ *	removed when it was skipped
+ * @pending: events in the table, counted by walking it
+ * @skipped: begins that found no free event
+ * @kept: begins refused because LATENCY_TRACKER_KEEP found one
+ * @unmatched: ends that found no event
+ * @clock_back: delays set to 0 because the clock was before the begin
+ * @unwatched: calls refused because RCU was not watching
+ * @capacity: events that can be pending at once
+ * @memory: bytes allocated for events and table
+ */
+struct latency_tracker_counts {
+	u64 started;
+	u64 finished;
+	u64 late;
+	u64 timeouts;
+	u64 collected;
+	u64 cleared;
+	u64 replaced;
+	u64 pending;
+	u64 skipped;
+	u64 kept;
+	u64 unmatched;
+	u64 clock_back;
+	u64 unwatched;
+	u64 capacity;
+	u64 memory;
+};
+
+/**
+ * typedef latency_tracker_visit - called for each event of a key
+ * @event: valid until the visitor returns, longer only if it holds it; may be
+ *	ended by the visitor
+ * @arg: as given to latency_tracker_for_each_event()
+ *
+ * Context: that of the caller, with preemption off.
+ * Return: true to go on to the next one.
+ */
+typedef bool (*latency_tracker_visit)(struct latency_tracker_event *event,
+				      void *arg);
+
+/**
+ * latency_tracker_clock() - the clock of all trackers
+ *
+ * Context: Any.
+ * Return: ns, comparable with CLOCK_MONOTONIC.
+ */
+static inline u64 latency_tracker_clock(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+#endif /* _LT_CORE_TYPES_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of latency_tracker_irq know of each other: the probes and the
+ * reports of hard interrupts and of soft interrupts.
+ */
+#ifndef _LT_IRQ_IRQ_H
+#define _LT_IRQ_IRQ_H
+
+#include "usecase/data.h"
+
+struct irqaction;
+
+extern struct lt_usecase irq_usecase;
+
+/* hardirq.c */
+void probe_irq_handler_entry(void *data, int irq, struct irqaction *action);
+void probe_irq_handler_exit(void *data, int irq, struct irqaction *action,
+			    int ret);
+void report_irq(const struct latency_tracker_verdict *verdict);
+
+/* softirq.c */
+void probe_softirq_raise(void *data, unsigned int vec);
+void probe_softirq_entry(void *data, unsigned int vec);
+void probe_softirq_exit(void *data, unsigned int vec);
+void report_softirq(const struct latency_tracker_verdict *verdict);
+
+#endif /* _LT_IRQ_IRQ_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of latency_tracker_network know of each other.
+ */
+#ifndef _LT_NETWORK_NETWORK_H
+#define _LT_NETWORK_NETWORK_H
+
+#include <linux/atomic.h>
+
+#include "usecase/data.h"
+
+extern struct lt_usecase network_usecase;
+
+/* probes.c */
+extern struct lt_probe network_probes[];
+extern const unsigned int network_nr_probes;
+extern atomic_t gro_missed;
+
+#endif /* _LT_NETWORK_NETWORK_H */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a tracker module is made of: one struct lt_usecase, which the module
+ * defines, and which the files beside this one work on. No code.
+ *
+ * The filters that a probe reads are fields of a variable of the module itself:
+ * their addresses are constants in the probe.
+ */
+#ifndef _LT_USECASE_DATA_H
+#define _LT_USECASE_DATA_H
+
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
+#include <linux/types.h>
+
+#include "latency_tracker.h"
+
+struct module;
+struct tracepoint;
+
+/**
+ * struct lt_probe - a probe of one of the kernel's own tracepoints
+ * @name: name of the tracepoint
+ * @func: the probe; its first argument is the tracker. See LT_PROBE().
+ * @tp: the tracepoint, set by lt_probe_find()
+ * @iterator_size: likewise; bytes of the function that calls several probes of
+ *	@tp
+ */
+struct lt_probe {
+	const char *name;
+	void *func;
+	struct tracepoint *tp;
+	unsigned long iterator_size;
+};
+
+/**
+ * struct lt_task_filter - which tasks to track
+ * @pid: only this thread; 0 is all
+ * @tgid: only the threads of this process; 0 is all
+ *
+ * Ids of the initial pid namespace.
+ */
+struct lt_task_filter {
+	pid_t pid;
+	pid_t tgid;
+};
+
+/**
+ * struct lt_action - what to do on a crossing, besides the report
+ * @armed: which action, and how often yet; see action.c. 0 is none.
+ * @taken: how often the action was taken
+ * @snapshot: takes a snapshot from a hard interrupt
+ */
+struct lt_action {
+	atomic_t armed;
+	atomic_t taken;
+	struct irq_work snapshot;
+};
+
+/**
+ * struct lt_usecase - a tracker module
+ * @tracker: set by lt_usecase_start(), NULL while there is none. Changed under
+ *	kernel_param_lock(@owner). A probe of @probes gets it as its argument.
+ * @task: filter; see task.h
+ * @name: directory under /sys/kernel/latency_tracker
+ * @owner: THIS_MODULE; messages begin with its name
+ * @probes: the tracepoints, in the order in which they are registered: those
+ *	that end an operation first. May be NULL.
+ * @nr_probes: number of @probes
+ * @report: called for each verdict that has a callback, in the context of the
+ *	callback; see latency_tracker_cb
+ * @is_false_alarm: true for a verdict that may be no latency: it is counted in
+ *	@false_alarms, not reported. May be NULL.
+ * @usec_threshold: threshold, microseconds. While there is a tracker it is the
+ *	tracker's threshold that counts.
+ * @usec_timeout: likewise the timeout; 0 is none
+ * @collect_ns: see struct latency_tracker_config, like the next four
+ * @max_events: size of the pool
+ * @grow_limit: limit of its growth
+ * @key_size: longest key in bytes
+ * @priv_size: private bytes of an event
+ * @false_alarms: counter
+ * @action: what else to do
+ *
+ * The first fields up to @probes and those from @report to @priv_size are the
+ * module's to set; a field that is not set is 0.
+ */
+struct lt_usecase {
+	struct latency_tracker *tracker;
+	struct lt_task_filter task;
+	const char *name;
+	struct module *owner;
+	struct lt_probe *probes;
+	unsigned int nr_probes;
+	latency_tracker_cb report;
+	bool (*is_false_alarm)(const struct latency_tracker_verdict *verdict);
+	u64 usec_threshold;
+	u64 usec_timeout;
+	u64 collect_ns;
+	unsigned int max_events;
+	unsigned int grow_limit;
+	u16 key_size;
+	u16 priv_size;
+	atomic_t false_alarms;
+	struct lt_action action;
+};
+
+#endif /* _LT_USECASE_DATA_H */

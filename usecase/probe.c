@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Probes of the kernel's own tracepoints: find the tracepoints, register and
+ * unregister the probes. The only place that does.
+ */
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include "usecase/probe.h"
+
+/* The size of the kernel's function at @addr; 0 if the kernel has no symbols. */
+static unsigned long function_size(unsigned long addr)
+{
+	char text[KSYM_SYMBOL_LEN];
+	unsigned long size;
+	char *slash;
+
+	sprint_symbol(text, addr);	/* name+offset/size */
+	slash = strrchr(text, '/');
+	if (!slash || kstrtoul(slash + 1, 16, &size))
+		return 0;
+	return size;
+}
+
+static void match(struct tracepoint *tp, void *priv)
+{
+	struct lt_usecase *usecase = priv;
+	unsigned int i;
+
+	for (i = 0; i < usecase->nr_probes; i++) {
+		if (!strcmp(tp->name, usecase->probes[i].name))
+			usecase->probes[i].tp = tp;
+	}
+}
+
+/* The kernel does not export its tracepoints, so they are found by name. */
+int lt_probe_find(struct lt_usecase *usecase)
+{
+	unsigned int i;
+
+	for_each_kernel_tracepoint(match, usecase);
+	for (i = 0; i < usecase->nr_probes; i++) {
+		struct lt_probe *probe = &usecase->probes[i];
+
+		if (!probe->tp) {
+			pr_err("%s: this kernel has no tracepoint %s\n",
+			       module_name(usecase->owner), probe->name);
+			return -ENOENT;
+		}
+		probe->iterator_size =
+			function_size(lt_tracepoint_iterator(probe->tp));
+	}
+	return 0;
+}
+
+/* The first @nr probes. On return none of them runs, nor will. */
+void lt_probe_unregister(struct lt_usecase *usecase, unsigned int nr)
+{
+	while (nr--)
+		tracepoint_probe_unregister(usecase->probes[nr].tp,
+					    usecase->probes[nr].func,
+					    usecase->tracker);
+	tracepoint_synchronize_unregister();
+}
+
+/* All probes, or none and an error. */
+int lt_probe_register(struct lt_usecase *usecase)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < usecase->nr_probes; i++) {
+		const struct lt_probe *probe = &usecase->probes[i];
+
+		err = tracepoint_probe_register(probe->tp, probe->func,
+						usecase->tracker);
+		if (err) {
+			pr_err("%s: can't probe tracepoint %s: %d\n",
+			       module_name(usecase->owner), probe->name, err);
+			lt_probe_unregister(usecase, i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* Is @ip in the module, or in a function that calls its probes? */
+bool lt_probe_is_own(const struct lt_usecase *usecase, unsigned long ip)
+{
+	unsigned int i;
+
+	if (within_module(ip, usecase->owner))
+		return true;
+	for (i = 0; i < usecase->nr_probes; i++) {
+		const struct lt_probe *probe = &usecase->probes[i];
+
+		if (ip - lt_tracepoint_iterator(probe->tp) <
+		    probe->iterator_size)
+			return true;
+	}
+	return false;
+}

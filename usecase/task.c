@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Operations of tasks: their filter, and their key.
+ */
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/sysfs.h>
+#include <linux/threads.h>
+
+#include "usecase/filter.h"
+#include "usecase/task.h"
+
+static int set(struct lt_usecase *usecase, pid_t *id, const char *val)
+{
+	int new;
+
+	if (kstrtoint(val, 10, &new) || new < 0 || new > PID_MAX_LIMIT)
+		return -EINVAL;
+	if (new == *id)
+		return 0;
+	WRITE_ONCE(*id, new);	/* pairs with lt_task_passes() */
+	lt_filter_changed(usecase);
+	return 0;
+}
+
+static int pid_set(const char *val, const struct kernel_param *kp)
+{
+	struct lt_usecase *usecase = kp->arg;
+
+	return set(usecase, &usecase->task.pid, val);
+}
+
+static int pid_get(char *buffer, const struct kernel_param *kp)
+{
+	const struct lt_usecase *usecase = kp->arg;
+
+	return sysfs_emit(buffer, "%d\n", usecase->task.pid);
+}
+
+const struct kernel_param_ops lt_pid_ops = {
+	.set = pid_set,
+	.get = pid_get,
+};
+EXPORT_SYMBOL_GPL(lt_pid_ops);
+
+static int tgid_set(const char *val, const struct kernel_param *kp)
+{
+	struct lt_usecase *usecase = kp->arg;
+
+	return set(usecase, &usecase->task.tgid, val);
+}
+
+static int tgid_get(char *buffer, const struct kernel_param *kp)
+{
+	const struct lt_usecase *usecase = kp->arg;
+
+	return sysfs_emit(buffer, "%d\n", usecase->task.tgid);
+}
+
+const struct kernel_param_ops lt_tgid_ops = {
+	.set = tgid_set,
+	.get = tgid_get,
+};
+EXPORT_SYMBOL_GPL(lt_tgid_ops);
+
+/**
+ * lt_task_find() - the task of an event that did not end
+ * @verdict: of a callback; its key is the address of the task
+ * @pid: of the task when the event began, in the initial pid namespace
+ *
+ * Context: Any; under rcu_read_lock(), until the end of which the task is valid.
+ * Return: the task, or NULL: it may have died, and its pid may be another's.
+ */
+struct task_struct *
+lt_task_find(const struct latency_tracker_verdict *verdict, pid_t pid)
+{
+	struct task_struct *key = *(struct task_struct *const *)verdict->key;
+	struct task_struct *task;
+
+	task = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
+	return task == key ? task : NULL;
+}
+EXPORT_SYMBOL_GPL(lt_task_find);

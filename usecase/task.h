@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Operations of tasks: their filter, and their key.
+ *
+ * The key of a task is the address of its task_struct: an exec by a thread
+ * that is not the leader changes the pid of both, the address stays. It must
+ * not pass on to the next task, so whatever is left of a task is removed
+ * before its memory is freed, filters or not.
+ */
+#ifndef _LT_USECASE_TASK_H
+#define _LT_USECASE_TASK_H
+
+#include <linux/moduleparam.h>
+#include <linux/sched.h>
+
+#include "usecase/data.h"
+
+/* For module_param_cb(); the argument is the address of the struct lt_usecase. */
+extern const struct kernel_param_ops lt_pid_ops;
+extern const struct kernel_param_ops lt_tgid_ops;
+
+#define LT_TASK_FILTER_PARAMS(usecase)					\
+	module_param_cb(pid, &lt_pid_ops, &(usecase), 0644);		\
+	MODULE_PARM_DESC(pid, "Track only this thread; of the initial pid namespace (default 0: all)"); \
+	module_param_cb(tgid, &lt_tgid_ops, &(usecase), 0644);		\
+	MODULE_PARM_DESC(tgid, "Track only threads of this process; of the initial pid namespace (default 0: all)")
+
+/* Does @task pass the filter? */
+static __always_inline bool lt_task_passes(const struct lt_usecase *usecase,
+					   const struct task_struct *task)
+{
+	pid_t pid = READ_ONCE(usecase->task.pid);
+	pid_t tgid = READ_ONCE(usecase->task.tgid);
+
+	return (!pid || task->pid == pid) && (!tgid || task->tgid == tgid);
+}
+
+static __always_inline int lt_task_forget(struct latency_tracker *tracker,
+					  struct task_struct *task)
+{
+	return latency_tracker_event_cancel(tracker, &task, sizeof(task));
+}
+
+struct task_struct *
+lt_task_find(const struct latency_tracker_verdict *verdict, pid_t pid);
+
+#endif /* _LT_USECASE_TASK_H */

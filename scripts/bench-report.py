@@ -240,18 +240,19 @@ def oltp(args):
 
 # --- pair ----------------------------------------------------------------------------
 
-COUNTS = ("insns", "locked", "unlocked", "lines", "stack")
+COUNTS = ("locked", "unlocked", "lines")
 
 
 def read_windows(path):
     """Per group of marks: what the plugin counted, mean and least, by name."""
-    groups = []
+    groups = defaultdict(list)
     if os.path.exists(path):
         with open(path, encoding="utf-8") as lines:
             for line in lines:
-                _, _, *figures = map(float, line.split())
-                groups.append({name: figures[2 * i:2 * i + 2] for i, name in enumerate(COUNTS)})
-    return groups
+                group, *counts = map(int, line.split())
+                groups[group].append(counts)
+    return [{name: (statistics.mean(counts), min(counts))
+             for name, counts in zip(COUNTS, zip(*windows))} for windows in groups.values()]
 
 
 def pair(args):
@@ -274,7 +275,7 @@ def pair(args):
             if group:
                 # A run of a BPF program has a system call around it, and maybe a tick.
                 less, which = (empty_bpf, 1) if name.startswith("BPF") else (groups[0], 0)
-                for count in COUNTS[1:]:
+                for count in COUNTS:
                     result[count] = round(group[count][which] - less[count][which], 2)
             results[name] = result
     rows = [("per pair", "instructions", "atomic", "without lock", "lines written")]

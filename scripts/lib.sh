@@ -45,6 +45,8 @@
 #   build_modules NAME        build the checkout's modules into build/NAME, install
 #                             them where the guest's modprobe finds them.
 #                             build/NAME/.warned tells that there were warnings
+#   owners_are_there          whether this script and those that have started it are still
+#                             there: one that was killed may have left it alone
 #   first_splat FILE          print the number of the first line of a kernel's log that shows
 #                             trouble; nothing if there is none
 #   build_lttng NAME          before that, if kernel NAME is to have LTTng: build LTTng's
@@ -67,6 +69,18 @@ lttng_source=/usr/src/lttng-modules
 lttng_probe=lttng/lttng-probe-latency-tracker.ko
 
 die_status=1
+
+# The scripts that have started this one, and it itself.
+export LAB_OWNERS="${LAB_OWNERS:-} $$"
+
+owners_are_there()
+{
+	local pid
+
+	for pid in $LAB_OWNERS; do
+		[ -d "/proc/$pid" ] || return 1
+	done
+}
 
 info()
 {
@@ -194,12 +208,16 @@ get_lttng()
 	rm -r "$dir.deb"
 }
 
+# Those that need it no more, since a script that has started this one has seen to it, are in
+# LAB_READY.
 need_setup()
 {
 	local arch
 
 	arch=$(kernel_value "$1" arch)
+	[[ " ${LAB_READY:-} " != *" $arch "* ]] || return 0
 	"$top/scripts/setup" "$arch" || exit "$die_status"
+	export LAB_READY="${LAB_READY:-} $arch"
 }
 
 kernel_value()
@@ -298,12 +316,10 @@ kbuild()
 		mkdir -p "$top/$out"
 		echo "$dir" >"$top/$out/.rootfs"
 	fi
-	# Kbuild writes beside the sources, so it gets a mirror of them. By checksum:
-	# what changed gets the present time, and make rebuilds exactly that.
-	changes=$(rsync -rci --links --delete --prune-empty-dirs \
-		--exclude='/build/' --exclude='.*' --exclude='*.mod.c' --include='*/' \
-		--include='*.[chS]' --include=Kbuild --include=Makefile --exclude='*' \
-		"$top/$src/" "$top/$out/") || return
+	# Kbuild writes beside the sources, so it gets a mirror of them. What changed there gets
+	# the present time, and make rebuilds exactly that.
+	changes=$(PYTHONPATH=$top/tests /usr/bin/python3 -P -m lab.mirror \
+		"$top/$src" "$top/$out") || return
 	if [ -z "$changes" ] && [ "$(cat "$top/$out/.done" 2>/dev/null)" = "done $*" ]; then
 		return
 	fi

@@ -166,7 +166,13 @@ rootfs_dir()
 	# Set by the next line.
 	local suite kernel other_suites apt_options packages cmdline arch tools lttng
 	local config options memory slow pairs detectors
+	# A script that has started this one may have found it already.
+	local known=LAB_ROOTFS_${name//[^a-zA-Z0-9]/_}
 
+	if [ -d "${!known:-}" ]; then
+		echo "${!known}"
+		return
+	fi
 	_kernel_entry "$name"
 	cache=$(cache_dir)/rootfs
 	# The directory's name tells what is in it: a new definition, a new directory.

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What scripts/check does: sets up, builds, runs all tests and counts.
+
+One noun per file, from the bottom up:
+
+    options   the command line
+    output    lines with the time, and steps that take long
+    lines     what a line of a suite's output says: python3-tap reads it
+    tally     a plan and as many results, and what was counted
+    children  the processes that were started, and their end
+    suite     one command, whose results must agree with how it ends
+    kernel    the entries of tests/vm/kernels
+    setup     what must be there first: packages, root file systems, modules
+    guest     the tests of tests/guest
+    truth     what was injected, observed and reported
+    host      the suites that need no kernel
+    lane      the suites of one kernel, one after the other
+    main      all of it
+"""

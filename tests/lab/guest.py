@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tests of tests/guest. Those with the same words for the kernel's command line share a
+machine. When it dies, its test has failed, and those that had no turn get another machine. So
+does a test whose machine died of the emulator."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .kernel import Kernel, is_first_of
+from .options import Options
+from .output import info
+from .shell import Failed
+from .suite import Place, Suite
+
+# What a machine may take to start, beside what its tests may.
+_START = 60
+
+
+@dataclass(frozen=True, eq=False)
+class GuestTest:
+    """A test, by its path below tests/guest, with its header."""
+
+    name: str
+    header: dict[str, str]
+
+    @property
+    def boot(self) -> str:
+        """Words for the kernel's command line."""
+        return self.header.get("boot", "")
+
+    @property
+    def timeout(self) -> int:
+        """In seconds."""
+        text = self.header.get("timeout", "")
+        if not text.isdecimal():
+            info(f'tests/guest/{self.name}.tc needs a line "# timeout: SECONDS"')
+            raise Failed
+        return int(text)
+
+
+def _read_header(file: Path) -> dict[str, str]:
+    """The lines "# KEY: VALUE" at the top of a test."""
+    header: dict[str, str] = {}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            break
+        key, colon, value = line.removeprefix("# ").partition(":")
+        if colon:
+            header.setdefault(key, value.strip())
+    return header
+
+
+def find_tests(top: Path) -> list[GuestTest]:
+    """All of them, in their order."""
+    root = top / "tests/guest"
+    files = sorted(root.rglob("*.tc"), key=str)
+    return [
+        GuestTest(str(file.relative_to(root).with_suffix("")), _read_header(file))
+        for file in files
+    ]
+
+
+def choose_tests(
+    tests: Iterable[GuestTest], options: Options, kernels: Sequence[Kernel], kernel: Kernel
+) -> list[GuestTest]:
+    """Those that are to run on a kernel."""
+    chosen = []
+    for test in tests:
+        once = test.header.get("once")
+        if (
+            options.wants(f"{kernel.prefix}guest/{test.name}")
+            and (not once or is_first_of(kernels, kernel, once))
+            and not (options.quick and test.header.get("quick") == "no")
+        ):
+            chosen.append(test)
+    return chosen
+
+
+class Guests:
+    """The machines of one kernel."""
+
+    def __init__(self, top: Path, place: Place, options: Options, kernel: Kernel) -> None:
+        self._top = top
+        self._place = place
+        self._options = options
+        self._kernel = kernel
+        # Three times what the strings take.
+        self._more = options.strings // 4
+        self._kept = place.logs / f"{kernel.name}-kept"
+
+    def _command(self, tests: Sequence[GuestTest], boot: str, turn: int) -> list[str]:
+        options = self._options
+        timeout = _START + sum(test.timeout + self._more for test in tests)
+        return [
+            str(self._top / "scripts/vm-run"),
+            *("--no-build", "--kernel", self._kernel.name, "--timeout", str(timeout)),
+            *(("--append", boot) if boot else ()),
+            *("--console", str(self._place.logs / f"{self._kernel.name}-console{turn}.log")),
+            *("--out", str(self._kept), "--"),
+            *("env", f"QUICK={int(options.quick)}", f"STRINGS={options.strings}"),
+            *(f"MORE_TIME={self._more}", "tests/guest/run", self._kernel.programs),
+            *(test.name for test in tests),
+        ]
+
+    def _run_group(self, tests: Sequence[GuestTest], boot: str) -> None:
+        name = f"{self._kernel.prefix}guest"
+        todo = list(tests)
+        turn = 0
+        while todo:
+            turn += 1
+            suite = Suite(self._place, name, repeat=True)
+            outcome = suite.run(self._command(todo, boot, turn))
+            if not outcome.begun:
+                # The machine does not even start: none of these has passed.
+                for test in todo:
+                    suite.fail(f"{test.name} did not run")
+                return
+            todo = todo[len(outcome.begun) - outcome.dropped :]
+
+    def run(self, tests: Sequence[GuestTest]) -> None:
+        """Run tests, group by group."""
+        for boot in sorted({test.boot for test in tests}):
+            self._kept.mkdir(parents=True, exist_ok=True)
+            self._run_group([test for test in tests if test.boot == boot], boot)
+        # There is something in it only of what has failed.
+        if self._kept.is_dir() and not any(self._kept.iterdir()):
+            self._kept.rmdir()

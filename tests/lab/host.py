@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The suites that need no kernel."""
+
+import os
+import sys
+from pathlib import Path
+
+from .options import Options
+
+# They only compute, and may take their time: they run beside the guests, behind them.
+ASIDE = {"models"}
+# Not in the short form.
+_LONG = {"host-mutants", "fuzz", "fuzz-mutants"}
+
+
+def host_suites(top: Path, options: Options) -> dict[str, list[str]]:
+    """The suites that were asked for, with their commands, in their order."""
+    make = ["make", "-s", "-C", str(top / "tests/host")]
+    pytest = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:terminal"]
+    suites = {
+        "check-self": ["env", f"PYTHONPATH={top}/tests", *pytest, str(top / "tests/lab")],
+        "host": [*make, "check", *(["QUICK=1"] if options.quick else [])],
+        "host-mutants": [*make, "mutants"],
+        "models": [str(top / "tests/litmus/run.sh"), str(top / "build/models")],
+        "fuzz": [*make, "fuzz", f"FUZZ_TIME={os.environ.get('FUZZ_TIME') or 60}"],
+        "fuzz-mutants": [*make, "fuzz-mutants"],
+    }
+    return {
+        name: command
+        for name, command in suites.items()
+        if options.wants(name) and not (options.quick and name in _LONG)
+    }

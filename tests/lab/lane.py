@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The suites of one kernel, one after the other."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .guest import GuestTest, Guests, choose_tests
+from .kernel import Kernel, is_first_of
+from .setup import Lab
+from .options import Options
+from .suite import Place, Suite
+
+_PAIRS = 50_000_000
+# On one of several kernels.
+_FEWER_PAIRS = 5_000_000
+# Three times what torture takes on a slow machine, in seconds.
+_TORTURE_LIMIT = 1800
+# The suites behind the guest tests.
+_BEHIND = ("mutants", "torture", "cost")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for, and of what it is chosen."""
+
+    top: Path
+    options: Options
+    kernels: Sequence[Kernel]
+    tests: Sequence[GuestTest]
+
+
+class Lane:
+    """The suites of one kernel."""
+
+    def __init__(self, request: Request, kernel: Kernel) -> None:
+        self._top = request.top
+        self._options = request.options
+        self._kernels = request.kernels
+        self.kernel = kernel
+        self.tests = choose_tests(request.tests, request.options, request.kernels, kernel)
+        self._suites = list(self._choose())
+
+    # --- which suites -----------------------------------------------------------------
+
+    def _choose(self) -> Iterator[str]:
+        kernel, long = self.kernel, not self._options.quick
+        possible = {
+            "build": True,
+            "lab": long,
+            # A kernel made of the same sources says the same.
+            "signatures": not kernel.is_debug,
+            "detectors": kernel.is_debug,
+            "mutants": long and not kernel.prefix,
+            "torture": long,
+            # Where there is a figure to compare with.
+            "cost": long and self._has_recorded_cost(),
+        }
+        for suite, is_possible in possible.items():
+            if is_possible and self._options.wants(kernel.prefix + suite):
+                yield suite
+
+    def _has_recorded_cost(self) -> bool:
+        recorded = (self._top / "tests/bench/recorded").read_text().splitlines()
+        return any(line.startswith(f"{self.kernel.name}|") for line in recorded)
+
+    def names(self) -> list[str]:
+        """What would run."""
+        before = [suite for suite in self._suites if suite not in _BEHIND]
+        tests = [f"guest/{test.name}" for test in self.tests]
+        behind = [suite for suite in self._suites if suite in _BEHIND]
+        return [self.kernel.prefix + name for name in (*before, *tests, *behind)]
+
+    # --- what keeps this machine busy -------------------------------------------------
+
+    def prepare(self, lab: Lab) -> None:
+        """Build what the suites need."""
+        if self.tests or set(self._suites) - {"signatures", "mutants", "cost"}:
+            lab.prepare(self.kernel, [test.name for test in self.tests])
+        elif self._suites:
+            lab.find(self.kernel)
+
+    def _warnings(self) -> list[str]:
+        out = self._top / "build" / self.kernel.name
+        warned = (out / ".warned").exists()
+        text = (
+            f"{'not ' * warned}ok - all modules compile without a warning, with W=1 and the"
+            f" compiler of '{self.kernel.name}'"
+        )
+        log = (out / ".log").read_text(errors="replace").splitlines()
+        return ["1..1", text, *(f"# {line}" for line in log)]
+
+    def report_build(self, place: Place) -> None:
+        """The suite of what was compiled."""
+        if "build" in self._suites:
+            self._suite(place, "build").read(self._warnings(), 0)
+
+    def run_aside(self, place: Place) -> None:
+        """The suites that only compute: see host.ASIDE."""
+        if "signatures" in self._suites:
+            self._run_script(place, "signatures", "tests/signatures/run.sh")
+
+    # --- what runs guests -------------------------------------------------------------
+
+    def _suite(self, place: Place, name: str, repeat: bool = False) -> Suite:
+        return Suite(place, self.kernel.prefix + name, repeat)
+
+    def _run_script(self, place: Place, name: str, script: str, *words: str) -> None:
+        command = [str(self._top / script), "--kernel", self.kernel.name, *words]
+        self._suite(place, name).run(command)
+
+    def _run_lab(self, place: Place) -> None:
+        first = is_first_of(self._kernels, self.kernel, "arch")
+        brief = self.kernel.is_debug or not first
+        self._run_script(place, "lab", "tests/vm/selftest.sh", *(["--brief"] if brief else []))
+
+    def _run_mutants(self, place: Place) -> None:
+        git = ["git", "-C", str(self._top), "rev-parse", "HEAD"]
+        head = subprocess.run(git, stdout=subprocess.PIPE, text=True, check=False)
+        # Without git, always the same.
+        which = head.stdout.strip() or "0"
+        run = str(self._top / "tests/mutants/run")
+        self._suite(place, "mutants").run([run, "--ten", which])
+
+    def _run_torture(self, place: Place) -> None:
+        kernel = self.kernel
+        pairs = _FEWER_PAIRS if kernel.prefix else _PAIRS
+        if kernel.is_debug:
+            pairs = int(kernel.values["pairs"])
+        seconds = self._options.minutes * 60
+        command = [str(self._top / "scripts/vm-run"), "--no-build", "--kernel", kernel.name]
+        command += ["--timeout", str(_TORTURE_LIMIT + seconds), "--console"]
+        command += [str(place.logs / f"{kernel.name}-torture-console.log"), "--"]
+        command += ["env", f"TWINS={int(not kernel.is_debug)}"]
+        command += ["tests/torture/run", str(pairs), str(seconds)]
+        while self._suite(place, "torture", repeat=True).run(command).dropped:
+            pass
+
+    def run(self, place: Place) -> None:
+        """The suites that run guests."""
+        if "lab" in self._suites:
+            self._run_lab(place)
+        if "detectors" in self._suites:
+            console = str(place.logs / f"{self.kernel.name}-detectors-console.log")
+            self._run_script(place, "detectors", "tests/detectors/run.sh", "--console", console)
+        Guests(self._top, place, self._options, self.kernel).run(self.tests)
+        if "mutants" in self._suites:
+            self._run_mutants(place)
+        if "torture" in self._suites:
+            self._run_torture(place)
+        if "cost" in self._suites:
+            self._run_script(place, "cost", "tests/bench/guard.sh")

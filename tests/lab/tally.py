@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What was counted."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Document:
+    """What a suite, or one test of a guest, has printed so far: of TAP, a plan and as many
+    results, each with a number of its own."""
+
+    plans: list[int | None] = field(default_factory=list)
+    numbers: list[int | None] = field(default_factory=list)
+
+    def complaints(self) -> list[str]:
+        """What is wrong with it, now that nothing more comes."""
+        if not self.plans:
+            return ["died before it said how many tests there are"]
+        wrong = []
+        if len(self.plans) > 1:
+            wrong.append("said more than once how many tests there are")
+        elif self.plans[0] == 0 and not self.numbers:
+            wrong.append("has no tests")
+        elif self.plans[0] != len(self.numbers):
+            wrong.append(f"{len(self.numbers)} of {self.plans[0]} tests reported a result")
+        return wrong + [
+            f"test {number} reported {count} results"
+            for number, count in Counter(self.numbers).items()
+            if number is not None and count > 1
+        ]
+
+
+@dataclass
+class Tally:
+    """The figures of one lane. machines: so often, its tests may lose their machine to a
+    fault of the emulator (scripts/vm-run: 122) and run again."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    failures: list[str] = field(default_factory=list)
+    machines: int = 2
+
+    def fail(self, text: str) -> None:
+        self.failed += 1
+        self.failures.append(text)
+
+    def add(self, other: "Tally") -> None:
+        """Add the figures of another lane."""
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.failures += other.failures
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"

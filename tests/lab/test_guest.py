@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Which guest tests run, and in which machines. The machine is a script here."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from lab.guest import Guests, GuestTest, choose_tests, find_tests
+from lab.kernel import Kernel
+from lab.options import Options
+from lab.shell import Failed
+
+from .conftest import Bench
+
+
+def kernel(name: str, suite: str = "a", prefix: str = "") -> Kernel:
+    values = {"arch": "amd64", "suite": suite, "detectors": "", "pairs": "", "lttng": ""}
+    return Kernel(name, values, "", prefix)
+
+
+def checkout(directory: Path, tests: dict[str, str], machine: str = "") -> Path:
+    """A checkout with tests, by their headers, and a scripts/vm-run."""
+    for name, header in tests.items():
+        file = directory / f"tests/guest/{name}.tc"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# SPDX\n{header}\n\n# timeout: 7\n")
+    script = directory / "scripts/vm-run"
+    script.parent.mkdir(exist_ok=True)
+    # The names of the tests are the last words; "calls" has all words of each machine.
+    script.write_text(
+        f"#!/bin/bash\necho \"$*\" >>{directory}/calls\n"
+        'while [ "$1" != tests/guest/run ]; do shift; done\nshift 2\n'
+        'good() { printf "# test: %s\\n1..1\\nok 1\\n# done: %s\\n" "$1" "$1"; }\n' + machine
+    )
+    script.chmod(0o755)
+    return directory
+
+
+GOOD = 'for test; do good "$test"; done\n'
+
+
+def run(bench: Bench, options: Options, tests: dict[str, str], machine: str) -> Sequence[str]:
+    """Returns what the machines were called with."""
+    top = checkout(bench.directory, tests, machine)
+    Guests(top, bench.place, options, kernel("k")).run(find_tests(top))
+    return (top / "calls").read_text().splitlines()
+
+
+def test_names_are_paths(tmp_path: Path) -> None:
+    top = checkout(tmp_path, {"b": "# timeout: 5", "a/b": "# timeout: 60", "a/c/d": ""})
+    tests = find_tests(top)
+    assert [test.name for test in tests] == ["a/b", "a/c/d", "b"]
+    assert [test.timeout for test in tests if test.name != "a/c/d"] == [60, 5]
+
+
+def test_test_without_a_timeout(tmp_path: Path) -> None:
+    # The header ends at the first line that is no comment.
+    (test,) = find_tests(checkout(tmp_path, {"a": "# quick: no"}))
+    with pytest.raises(Failed):
+        print(test.timeout)
+
+
+def test_choice(tmp_path: Path) -> None:
+    top = checkout(tmp_path, {"a/x": "# once: suite", "b": "# quick: no", "c": ""})
+    tests = find_tests(top)
+    suites = {"one": "s", "two": "s", "three": "t"}
+    kernels = [kernel(name, suite, f"{name}:") for name, suite in suites.items()]
+
+    def chosen(options: Options, which: int) -> list[str]:
+        return [test.name for test in choose_tests(tests, options, kernels, kernels[which])]
+
+    assert chosen(Options(), 0) == ["a/x", "b", "c"]
+    assert chosen(Options(), 1) == ["b", "c"]
+    assert chosen(Options(), 2) == ["a/x", "b", "c"]
+    assert chosen(Options(quick=True), 0) == ["a/x", "c"]
+    assert chosen(Options(filters=["guest/a/"]), 0) == ["a/x"]
+    assert chosen(Options(filters=["one:guest/b"]), 0) == ["b"]
+    assert chosen(Options(filters=["one:guest/b"]), 1) == []
+
+
+def test_words_of_the_machine(bench: Bench) -> None:
+    tests = {"a": "# timeout: 10", "b": "# timeout: 5\n# boot: quiet x=1"}
+    calls = run(bench, Options(quick=True, strings=400), tests, GOOD)
+    logs = bench.place.logs
+    rest = f"--out {logs}/k-kept -- env QUICK=1 STRINGS=400 MORE_TIME=100"
+    rest += " tests/guest/run build/guest"
+    assert calls == [
+        f"--no-build --kernel k --timeout 170 --console {logs}/k-console1.log {rest} a",
+        "--no-build --kernel k --timeout 165 --append quiet x=1"
+        f" --console {logs}/k-console1.log {rest} b",
+    ]
+    assert bench.figures == (2, 0, 0)
+    assert not (logs / "k-kept").exists()
+
+
+def test_after_a_death_the_rest_has_another_machine(bench: Bench) -> None:
+    machine = 'for test; do [ $test != b ] || { echo "# test: b"; exit 125; }; good $test; done\n'
+    calls = run(bench, Options(), dict.fromkeys("abc", "# timeout: 1"), machine)
+    assert [call.split("build/guest ")[1] for call in calls] == ["a b c", "c"]
+    assert bench.figures == (2, 2, 0)
+
+
+def test_after_a_death_of_the_emulator_its_test_too(bench: Bench) -> None:
+    machine = (
+        'for test; do [ $test != b -o -e "$0.died" ] || { touch "$0.died"; echo "# test: b";'
+        " exit 122; }; good $test; done\n"
+    )
+    calls = run(bench, Options(), dict.fromkeys("abc", "# timeout: 1"), machine)
+    assert [call.split("build/guest ")[1] for call in calls] == ["a b c", "b c"]
+    assert bench.figures == (3, 0, 0)
+
+
+def test_machine_that_does_not_start(bench: Bench) -> None:
+    calls = run(bench, Options(), dict.fromkeys("ab", "# timeout: 1"), "exit 124\n")
+    assert len(calls) == 1
+    assert bench.tally.failures[-2:] == ["guest: a did not run", "guest: b did not run"]
+
+
+def test_files_of_failed_tests_stay(bench: Bench) -> None:
+    machine = 'touch "$(dirname "$0")/../logs/k-kept/x"\n' + GOOD
+    run(bench, Options(), {"a": "# timeout: 1"}, machine)
+    assert (bench.place.logs / "k-kept/x").exists()
+    assert isinstance(find_tests(bench.directory)[0], GuestTest)

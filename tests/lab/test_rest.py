@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command line, the truth table, and how processes end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lab.children import Children, Ending, descendants
+from lab.main import _report
+from lab.options import Options, UsageError, parse
+from lab.tally import Tally
+from lab.truth import Truths, trackers
+
+
+def test_command_line() -> None:
+    words = "quick --kernel sid a --minutes 5 --strings 7 --jobs 3 --list b".split()
+    assert parse(words) == Options(
+        quick=True, kernel="sid", minutes=5, strings=7, jobs=3, listing=True, filters=["a", "b"]
+    )
+
+
+BAD = ["--kernel", "--jobs 0", "--jobs", "--minutes x", "--minutes 10000", "-z", "--strings -1"]
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_bad_command_line(words: str) -> None:
+    with pytest.raises(UsageError, match="see --help"):
+        parse(words.split())
+
+
+def test_nothing_chosen_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not _report(Tally())
+    assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 1 failed, 0 skipped"
+
+
+def test_report(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _report(Tally(passed=3, skipped=1))
+    assert not _report(Tally(passed=3, failed=1, failures=["guest/a: b"]))
+    text = "\n3 passed, 0 failed, 1 skipped\n\nFailed (logs in build/check/):\n  guest/a: b\n\n"
+    assert capsys.readouterr().out == text + "3 passed, 1 failed, 0 skipped\n"
+
+
+DELAY = "wakeup|a hog|600000000|600100000"
+COUNTS = "wakeup|all|||5|5|5|0|0|0"
+
+# Lines, and what is wrong about them, where these trackers are to be there.
+TRUTHS: dict[str, tuple[list[str], list[str], list[str]]] = {
+    "good": ([DELAY, COUNTS], ["wakeup"], []),
+    "not reported": (["wakeup|x|600|0"], [], ["wakeup, x: not reported"]),
+    "invented": (["wakeup|x|||5|5|5|0|1|0"], [], ["wakeup, x: 1 invented"]),
+    "missed": (["wakeup|x|||5|5|5|2|0|1"], [], ["wakeup, x: 2 missed, but only 1 skipped"]),
+    "no figures": (["wakeup|x|||5|5|5"], [], ["wakeup, x: no figures: k|wakeup|x|||5|5|5"]),
+    "missing": ([DELAY], ["wakeup", "irq"], [
+        "wakeup: no observer has counted",
+        "irq: no delay was injected",
+        "irq: no observer has counted",
+    ]),
+}
+
+
+@pytest.mark.parametrize("lines, expected, problems", TRUTHS.values(), ids=TRUTHS)
+def test_truth(
+    tmp_path: Path, lines: list[str], expected: list[str], problems: list[str]
+) -> None:
+    truths = Truths(tmp_path / "truth")
+    for line in lines:
+        truths.add("k", line)
+    table = truths.table(expected)
+    assert table.problems == [f"k: {problem}" for problem in problems]
+    assert (" 600.0     600.1     0.1 " in str(table)) == (DELAY in lines)
+
+
+def test_names_of_trackers(tmp_path: Path) -> None:
+    files = {"b.c": "b", "folder/main.c": "a", "api/example.c": "c"}
+    for file, name in files.items():
+        path = tmp_path / "examples" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'struct lt_usecase x = {{\n\t.name = "{name}",\n\t.x = {{ .name = "y", }}')
+    (tmp_path / "examples/folder/filter.c").write_text('\t.name = "filter",\n')
+    assert trackers(tmp_path) == ["a", "b"]
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is gone, but for its entry that nobody has read."""
+    stat = Path(f"/proc/{pid}/stat")
+    return not stat.exists() or stat.read_text().rpartition(") ")[2].startswith("Z")
+
+
+def test_all_processes_end(tmp_path: Path) -> None:
+    children = Children()
+    # The second one is nobody's descendant once its parent has ended, and does not listen.
+    deaf = f"trap '' TERM; echo $$ >{tmp_path}/pid; while :; do sleep 0.1; done"
+    script = 'bash -c "$1" & sleep 100'
+    with (tmp_path / "errors").open("wb") as errors:
+        process = children.start(["bash", "-c", script, "-", deaf], errors)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        time.sleep(0.05)
+    children.end(grace=1.0)
+    process.wait()
+    assert ended(int((tmp_path / "pid").read_text()))
+    with (tmp_path / "errors").open("wb") as errors, pytest.raises(Ending):
+        children.start(["true"], errors)
+
+
+def test_processes_end_with_a_run_that_is_killed(tmp_path: Path) -> None:
+    script = (
+        "import sys, time; from lab.children import Children\n"
+        f"Children().start(['sleep', '100'], open('{tmp_path}/errors', 'wb'))\n"
+        "print('started', flush=True); time.sleep(100)"
+    )
+    tests = Path(__file__).resolve().parents[1]
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(tests)},
+    ) as run:
+        assert run.stdout is not None
+        run.stdout.readline()
+        time.sleep(0.3)
+        (child,) = descendants(run.pid)
+        run.send_signal(signal.SIGKILL)
+    time.sleep(0.5)
+    assert ended(child.pid)

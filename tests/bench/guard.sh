@@ -9,23 +9,24 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
+# shellcheck source=tests/tap.sh
+. "$top/tests/tap.sh"
 
-# More than this is a loss that somebody has to know of.
+# More than this is a loss.
 percent=5
 
 kernel=$2
-recorded=$(sed -n "s/^$kernel|//p" "$top/tests/bench/recorded")
-echo "1..$(wc -l <<<"$recorded")"
 measured=$("$top/scripts/bench" pair --kernel "$kernel")
-while read -r line; do
-	echo "# $line"
-done <<<"$measured"
+tap_notes <<<"$measured"
 while IFS='|' read -r variant before; do
 	now=$(sed -nE "s/^ *$variant  +([0-9.]+)( .*)?\$/\1/p" <<<"$measured")
-	awk -v name="$variant" -v now="${now:-0}" -v before="$before" -v percent="$percent" '
+	read -r ok less < <(awk -v now="${now:-0}" -v before="$before" -v percent="$percent" '
 		BEGIN {
-			ok = now > 0 && now <= before * (1 + percent / 100)
-			printf "%sok - %s: %s instructions a pair, %s were recorded", ok ? "" : "not ", name, now, before
-			print now < before * (1 - percent / 100) ? "; record the new figure" : ""
-		}'
-done <<<"$recorded"
+			print (now > 0 && now <= before * (1 + percent / 100)),
+			      (now < before * (1 - percent / 100))
+		}')
+	text="$variant: ${now:-0} instructions a pair, $before were recorded"
+	((!less)) || text+='; record the new figure'
+	tap "$ok" "$text" || :
+done < <(sed -n "s/^$kernel|//p" "$top/tests/bench/recorded")
+tap_end

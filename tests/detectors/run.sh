@@ -10,6 +10,8 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
+# shellcheck source=tests/tap.sh
+. "$top/tests/tap.sh"
 
 name='' console=''
 while (($#)); do
@@ -24,10 +26,9 @@ done
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 console=${console:-$tmp/console}
-count=0 failed=0
 
 # The case, where the detector speaks, and what it says: on the "console", where vm-run must
-# take it for trouble; "aside", where only who asks hears it; "nothing", where all is well.
+# take it for trouble; "aside", in what the guest asks for; "nothing", where all is well.
 # Lockdep is switched off by a report of KASAN, and by its own of an inversion: it comes first.
 # shellcheck disable=SC2034 # by name
 kasan=(
@@ -38,7 +39,7 @@ kasan=(
 	'stale-event|console|BUG: KASAN: (slab-)?use-after-free in latency_tracker_event_start'
 	'state|console|item [0-9a-f]+: 0, not 1a7e4c03, becomes 1a7e4c04'
 	'leak|aside|bad_leak\+'
-	'lost-event|aside|lt_debug_alloc\+'
+	'lost-event|aside|lt_alloc_items\+'
 	'failslab|aside|FAULT_INJECTION: forcing a failure'
 	'fail-page|aside|FAULT_INJECTION: forcing a failure'
 	'active-timer|console|ODEBUG: free active .* timer_list'
@@ -54,14 +55,7 @@ kcsan=(
 # result CONDITION TEXT CASE
 result()
 {
-	count=$((count + 1))
-	if (($1)); then
-		echo "ok $count - $2"
-	else
-		failed=$((failed + 1))
-		echo "not ok $count - $2"
-		sed 's/^/# /' "$tmp/$3.console" "$tmp/$3.out" | head -n 60
-	fi
+	tap "$1" "$2" || cat "$tmp/$3.console" "$tmp/$3.out" | head -n 60 | tap_notes
 }
 
 # What was said from "$1 CASE" to "$2 CASE" in file $3.
@@ -81,7 +75,7 @@ check_case()
 	[ -z "$(first_splat "$tmp/$case.console")" ] || trouble=1
 	case $where in
 	console) result $((found && trouble)) "$case: '$says' is on the console, and is trouble" "$case" ;;
-	aside) result "$found" "$case: '$says' is seen by who asks" "$case" ;;
+	aside) result "$found" "$case: '$says' is in what the guest asked for" "$case" ;;
 	nothing)
 		grep -q "bad: end $case, 0" "$console" || trouble=1
 		result $((!found && !trouble)) "$case: nothing is said" "$case"
@@ -102,5 +96,4 @@ for case in "${cases[@]}"; do
 done
 cp "$tmp/err" "$tmp/all.console"
 result $((status == 125)) "vm-run: the kernel was in trouble, status $status" all
-echo "1..$count"
-((failed == 0))
+tap_end

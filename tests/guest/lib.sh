@@ -39,10 +39,12 @@ pass()
 	echo "ok - $*"
 }
 
+# With FAIL_FAST=1, of tests/mutants/run, the first one ends the test.
 fail()
 {
 	echo "not ok - $*"
 	keep
+	((!${FAIL_FAST:-0})) || exit 0
 }
 
 # What a failure is judged by, $T/trace above all, is overwritten by the next step of the
@@ -121,6 +123,13 @@ field()
 	fi
 }
 
+# stamp LINE: when a line of a trace was written, in ns, up to the end of its microsecond.
+stamp()
+{
+	[[ $1 =~ [[:space:]]([0-9]+)[.]([0-9]{6}): ]] || { echo -1; return; }
+	echo "${BASH_REMATCH[1]}${BASH_REMATCH[2]}999"
+}
+
 # wait_for SECONDS COMMAND...: until COMMAND succeeds.
 wait_for()
 {
@@ -131,6 +140,17 @@ wait_for()
 		((SECONDS <= end)) || return 1
 		sleep 0.05
 	done
+}
+
+# sleep_silently: from now on sleep, and so wait_for, calls no nanosleep of the kernel.
+sleep_silently()
+{
+	mkfifo "$T/silence"
+	exec {silence}<>"$T/silence"
+	sleep()
+	{
+		read -rt "$1" -u "$silence" || :
+	}
 }
 
 # --- trackers ------------------------------------------------------------------------
@@ -167,6 +187,17 @@ param()
 count()
 {
 	cat "$state/$1/$2"
+}
+
+# at_least TRACKER COUNTER N, at_most TRACKER COUNTER N: for wait_for.
+at_least()
+{
+	(($(count "$1" "$2") >= $3))
+}
+
+at_most()
+{
+	(($(count "$1" "$2") <= $3))
 }
 
 # All counters of a tracker on one line, for diagnostics.
@@ -207,6 +238,20 @@ result_adds_up()
  $(count "$1" cleared) + pending $(count "$1" pending), which is 0 when it is off"
 }
 
+# result_works: one result: the tracker of system calls still works.
+result_works()
+{
+	local nr
+
+	param syscalls usec_threshold 50000
+	trace_start latency_tracker/syscall_latency
+	nr=$(field nanosleep "$("$BIN/inject" numbers)")
+	"$BIN/inject" nanosleep 100 lt-after >/dev/null
+	trace_stop "$T/trace"
+	result $(($(grep -c 'comm=lt-after,.*nr='"$nr," "$T/trace") == 1)) \
+		"afterwards a nanosleep of 100 ms is reported"
+}
+
 # load_until TRACKER AT_LEAST MS KIND...: "inject load", again while fewer operations than that
 # were late, five times at most: how many are late is a matter of how much CPU the machine gets.
 load_until()
@@ -220,6 +265,27 @@ load_until()
 		(($(count "$tracker" late) - before < at_least)) || break
 		diag "load $round: $(($(count "$tracker" late) - before)) late of $at_least"
 	done
+}
+
+# hold_inject ARG...: "inject ARG...", which has told its pids, in $out, and waits for release_inject.
+hold_inject()
+{
+	rm -f "$T/go" "$T/told"
+	mkfifo "$T/go"
+	INJECT_TOLD=1 "$BIN/inject" "$@" <"$T/go" >"$T/told" &
+	prepared=$!
+	exec {hold}>"$T/go"
+	wait_for $((20 * ${LAB_SLOW:-1})) test -s "$T/told" || give_up "inject $* does not tell its pids"
+	out=$(<"$T/told")
+}
+
+# release_inject: leaves in $out what it has done.
+release_inject()
+{
+	exec {hold}>&-
+	wait "$prepared"
+	out=$(tail -n 1 "$T/told")
+	diag "$out"
 }
 
 # --- traces --------------------------------------------------------------------------
@@ -306,6 +372,30 @@ observed()
 	truth_count "$(tracker_of "$1")" "${5:-$1, threshold $2 ms}" "$seen"
 	result $((agrees && $(field late "$seen") >= $4)) \
 		"$1 against the kernel's own events, threshold $2 ms: $seen"
+}
+
+# fields KIND THRESHOLD_MS AT_LEAST TEXT: one result: each field of AT_LEAST reports in $T/trace
+# is what the kernel's own events have, see fields.py. Leaves the figures in $seen.
+fields()
+{
+	local out
+
+	out=$(python3 "$LIBDIR/fields.py" "$1" "$T/trace" "$2" 2>&1)
+	grep '^#' <<<"$out" | head -n 40
+	seen=$(tail -n 1 <<<"$out")
+	result $(($(field compared "$seen") >= $3 && $(field wrong "$seen") == 0 &&
+		  $(field alone "$seen") * 10 <= $(field compared "$seen"))) "$4: $seen"
+}
+
+# same_stack EVENT FIELD KERNEL TEXT: one result: FIELD of the first report that matches
+# EVENT in $T/trace is the stack that the kernel has recorded itself, see fields.py.
+same_stack()
+{
+	local out
+
+	out=$(python3 "$LIBDIR/fields.py" stack "$T/trace" "$1" "$2" "$3" 2>&1)
+	diag "$out"
+	result "$([[ $out == *$'\nsame='[1-9]* ]] && echo 1 || echo 0)" "$4: ${out##*$'\n'}"
 }
 
 # --- the truth table -----------------------------------------------------------------

@@ -13,16 +13,12 @@
  * NMIs: signals.  The handler runs in a preemption-off section on the CPU that
  * it interrupts, at any instruction.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "lt_host.h"
+#include "lt_kernel.h"
 
 struct host_thread {
 	unsigned long gp;	/* number of the section's grace period, or 0 */
@@ -31,14 +27,11 @@ struct host_thread {
 	int cpu;
 	int depth;
 	u32 random;
-	pthread_t pthread;
 } __aligned(128);
 
 unsigned int host_nr_cpus = 1;
 unsigned int host_nr_nodes = 1;
 u64 host_seed = 1;
-long host_alloc_left = -1;
-long host_allocated;
 
 static struct host_thread threads[HOST_MAX_THREADS];
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,15 +48,8 @@ static pthread_mutex_t gp_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static pthread_mutex_t cb_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cb_cond = PTHREAD_COND_INITIALIZER;
-static struct rcu_head *cb_first, **cb_tail = &cb_first;
-static unsigned long cb_queued, cb_ended;
-
-void host_bug(const char *file, int line, const char *what)
-{
-	fprintf(stderr, "# BUG at %s:%d: %s\n", file, line, what);
-	fflush(NULL);
-	_exit(3);
-}
+static struct rcu_head *cb_waiting;	/* the product has one at a time */
+static bool cb_runs;
 
 u32 host_random(void)
 {
@@ -84,39 +70,6 @@ void host_perturb_slow(void)
 	if (!in_nmi)
 		sched_yield();
 #endif
-}
-
-bool need_resched(void)
-{
-	return !(host_random() % 32);
-}
-
-/* ---- memory ---- */
-
-void *host_alloc(size_t n, size_t size)
-{
-	size_t bytes;
-	void *p;
-
-	if (__builtin_mul_overflow(n, size, &bytes))
-		return NULL;
-	if (host_alloc_left >= 0 && host_alloc_left-- == 0) {
-		host_alloc_left = 0;
-		return NULL;
-	}
-	/* The exact size, for AddressSanitizer to see what is beyond. */
-	if (posix_memalign(&p, SMP_CACHE_BYTES, bytes))
-		return NULL;
-	memset(p, 0, bytes);
-	__atomic_fetch_add(&host_allocated, 1, __ATOMIC_RELAXED);
-	return p;
-}
-
-void host_free(const void *p)
-{
-	if (p)
-		__atomic_fetch_sub(&host_allocated, 1, __ATOMIC_RELAXED);
-	free((void *)p);
 }
 
 /* ---- CPUs and sections ---- */
@@ -195,11 +148,8 @@ void host_thread_enter(int cpu)
 	t->cpu = t->bound ? cpu : (int)(i % host_nr_cpus);
 	t->depth = 0;
 	t->random = (u32)(host_seed * 2654435761u + i * 40503u) | 1;
-	t->pthread = pthread_self();
-	if (t->bound) {
-		BUG_ON(__atomic_exchange_n(&cpu_taken[cpu], true,
-					   __ATOMIC_ACQUIRE));
-	}
+	if (t->bound)
+		BUG_ON(__atomic_exchange_n(&cpu_taken[cpu], true, __ATOMIC_ACQUIRE));
 	self = t;
 	pthread_mutex_unlock(&threads_lock);
 }
@@ -259,53 +209,41 @@ bool host_gp_passed(unsigned long snap)
 
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head))
 {
-	head->next = NULL;
 	head->func = func;
 	pthread_mutex_lock(&cb_lock);
-	*cb_tail = head;
-	cb_tail = &head->next;
-	cb_queued++;
+	EXPECT(!cb_waiting, "a second one");
+	cb_waiting = head;
 	pthread_cond_broadcast(&cb_cond);
 	pthread_mutex_unlock(&cb_lock);
 }
 
 void rcu_barrier(void)
 {
-	unsigned long until;
-
 	might_sleep();
 	pthread_mutex_lock(&cb_lock);
-	until = cb_queued;
-	while (cb_ended < until)
+	while (cb_waiting || cb_runs)
 		pthread_cond_wait(&cb_cond, &cb_lock);
 	pthread_mutex_unlock(&cb_lock);
 }
 
 static void *rcu_thread(void *arg)
 {
-	struct rcu_head *list, *next;
-	unsigned long n;
+	struct rcu_head *head;
 
 	host_thread_enter(-1);
+	pthread_mutex_lock(&cb_lock);
 	for (;;) {
-		pthread_mutex_lock(&cb_lock);
-		while (!cb_first)
+		while (!cb_waiting)
 			pthread_cond_wait(&cb_cond, &cb_lock);
-		list = cb_first;
-		cb_first = NULL;
-		cb_tail = &cb_first;
+		head = cb_waiting;
+		cb_waiting = NULL;
+		cb_runs = true;
 		pthread_mutex_unlock(&cb_lock);
-
 		synchronize_rcu();
-		for (n = 0; list; list = next, n++) {
-			next = list->next;
-			list->func(list);
-		}
-
+		head->func(head);
 		pthread_mutex_lock(&cb_lock);
-		cb_ended += n;
+		cb_runs = false;
 		pthread_cond_broadcast(&cb_cond);
-		pthread_mutex_unlock(&cb_lock);
 	}
 	return arg;
 }
@@ -313,9 +251,6 @@ static void *rcu_thread(void *arg)
 /* ---- NMIs ---- */
 
 static void (*nmi_handler)(void);
-static unsigned int nmi_period_us;
-static bool nmi_stop;
-static pthread_t nmi_thread;
 
 bool host_in_nmi(void)
 {
@@ -326,12 +261,9 @@ static void on_signal(int sig)
 {
 	struct host_thread *t = self;
 	int saved_errno = errno, depth;
-	void (*handler)(void);
 	unsigned long gp;
 
-	(void)sig;
-	handler = __atomic_load_n(&nmi_handler, __ATOMIC_ACQUIRE);
-	if (!t || !t->bound || !handler)
+	if (!t)
 		return;
 	/*
 	 * The interrupted code may stand anywhere between "not in a section"
@@ -343,7 +275,7 @@ static void on_signal(int sig)
 	t->depth = depth + 1;
 	if (!gp)
 		gp_enter(t);
-	handler();
+	nmi_handler();
 	if (!gp)
 		__atomic_store_n(&t->gp, 0, __ATOMIC_RELEASE);
 	t->depth = depth;
@@ -351,40 +283,12 @@ static void on_signal(int sig)
 	errno = saved_errno;
 }
 
-static void *nmi_main(void *arg)
-{
-	struct timespec ts = { .tv_nsec = nmi_period_us * 1000L };
-	unsigned int i = 0;
-
-	while (!__atomic_load_n(&nmi_stop, __ATOMIC_ACQUIRE)) {
-		nanosleep(&ts, NULL);
-		pthread_mutex_lock(&threads_lock);
-		i = (i + 1) % HOST_MAX_THREADS;
-		while (i && !(threads[i].used && threads[i].bound))
-			i = (i + 1) % HOST_MAX_THREADS;
-		if (threads[i].used && threads[i].bound)
-			pthread_kill(threads[i].pthread, SIGUSR1);
-		pthread_mutex_unlock(&threads_lock);
-	}
-	return arg;
-}
-
-void host_nmi_start(void (*handler)(void), unsigned int period_us)
+void host_set_nmi(void (*handler)(void))
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
-	sigaction(SIGUSR1, &sa, NULL);
-	nmi_period_us = period_us;
-	__atomic_store_n(&nmi_stop, false, __ATOMIC_RELEASE);
-	__atomic_store_n(&nmi_handler, handler, __ATOMIC_RELEASE);
-	BUG_ON(pthread_create(&nmi_thread, NULL, nmi_main, NULL));
-}
-
-void host_nmi_stop(void)
-{
-	__atomic_store_n(&nmi_stop, true, __ATOMIC_RELEASE);
-	pthread_join(nmi_thread, NULL);
-	__atomic_store_n(&nmi_handler, NULL, __ATOMIC_RELEASE);
+	nmi_handler = handler;
+	sigaction(HOST_NMI, &sa, NULL);
 }
 
 void host_init(unsigned int nr_cpus, unsigned int nr_nodes)

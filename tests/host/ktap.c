@@ -1,176 +1,95 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#define _GNU_SOURCE
-#include <getopt.h>
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "ktap.h"
 
-#define MAX_PRINTED	5
+double ktap_seconds;
 
-double ktap_seconds = 5;
-unsigned int ktap_nr;
-
-static bool fail_fast;
-static unsigned int failures;
-static char note[256];
-static const char *skip;
-
-void ktap_fail(const char *file, int line, const char *fmt, ...)
+static double now(void)
 {
-	char text[256];
-	va_list ap;
-
-	if (__atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED) >= MAX_PRINTED)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	printf("# %s:%d: %s\n", file, line, text);
-	/* What the other threads do after a broken promise may well crash. */
-	fflush(stdout);
-	if (fail_fast)
-		_exit(1);
-}
-
-bool ktap_failed(void)
-{
-	return __atomic_load_n(&failures, __ATOMIC_RELAXED);
-}
-
-void ktap_note(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(note, sizeof(note), fmt, ap);
-	va_end(ap);
-}
-
-void ktap_skip(const char *why)
-{
-	skip = why;
-}
-
-static void print_usage(const char *name)
-{
-	fprintf(stderr,
-		"usage: %s [--time SECONDS] [--seed N] [--only TEST] [--fail-fast]\n",
-		name);
-	exit(2);
-}
-
-int ktap_main(int argc, char **argv, const struct ktap_test *tests,
-	      unsigned int nr)
-{
-	static const struct option options[] = {
-		{ "time", required_argument, NULL, 't' },
-		{ "seed", required_argument, NULL, 's' },
-		{ "only", required_argument, NULL, 'o' },
-		{ "fail-fast", no_argument, NULL, 'f' },
-		{ }
-	};
-	const char *only = NULL;
-	unsigned int i, n = 0, bad = 0;
 	struct timespec ts;
-	int opt;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	host_seed = (u64)ts.tv_nsec / 1000 + (u64)ts.tv_sec;
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (opt) {
-		case 't':
-			ktap_seconds = atof(optarg);
-			break;
-		case 's':
-			host_seed = strtoull(optarg, NULL, 0);
-			break;
-		case 'o':
-			only = optarg;
-			break;
-		case 'f':
-			fail_fast = true;
-			break;
-		default:
-			print_usage(argv[0]);
-		}
-	}
-	if (optind != argc || ktap_seconds <= 0)
-		print_usage(argv[0]);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+int ktap_main(int argc, char **argv, const struct ktap_test *tests, unsigned int nr)
+{
+	const char *only = argc > 1 ? argv[1] : NULL, *seed = getenv("SEED");
+	double seconds = atof(getenv("TIME") ?: "5");
+	unsigned int i, n = 0;
+
+	host_seed = seed && *seed ? strtoull(seed, NULL, 0) : (u64)(now() * 1e6);
 	for (i = 0; i < nr; i++)
 		n += !only || !strcmp(only, tests[i].name);
-	if (!n)
-		print_usage(argv[0]);
-	ktap_nr = n;
+	EXPECT(n && argc <= 2, "there is no test %s", only);
 	host_init(8, 2);
-	printf("KTAP version 1\n1..%u\n# seed %llu\n", n,
-	       (unsigned long long)host_seed);
+	printf("KTAP version 1\n1..%u\n# seed %llu\n", n, (unsigned long long)host_seed);
 	for (i = 0, n = 0; i < nr; i++) {
 		if (only && strcmp(only, tests[i].name))
 			continue;
-		failures = 0;
-		note[0] = 0;
-		skip = NULL;
-		tests[i].run();
-		bad += ktap_failed();
-		printf("%s %u %s%s%s\n", ktap_failed() ? "not ok" : "ok", ++n,
-		       tests[i].name, skip ? " # SKIP " : "", skip ?: "");
-		if (note[0])
-			printf("# %s: %s\n", tests[i].name, note);
+		ktap_seconds = only ? seconds : seconds * tests[i].share;
+		if (!tests[i].skip)
+			tests[i].run();
+		printf("ok %u %s%s%s\n", ++n, tests[i].name, tests[i].skip ? " # SKIP " : "",
+		       tests[i].skip ?: "");
 		fflush(stdout);
 	}
-	return bad ? 1 : 0;
+	return 0;
 }
 
-/* ---- threads ---- */
-
+static const struct stress *running;
 static pthread_barrier_t start;
 static bool stop;
 
-struct stress_arg {
-	const struct stress_thread *thread;
-	unsigned int id;
-};
-
-static void *stress_main(void *data)
+static void *worker_main(void *arg)
 {
-	struct stress_arg *arg = data;
-	const struct stress_thread *t = arg->thread;
+	unsigned int id = (unsigned int)(uintptr_t)arg;
 
-	host_thread_enter(t->cpu);
+	host_thread_enter(running->nmi ? (int)id : -1);
 	pthread_barrier_wait(&start);
-	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED) && !ktap_failed())
-		t->step(arg->id);
-	if (t->end)
-		t->end(arg->id);
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+		running->step(id);
+	if (running->end)
+		running->end(id);
 	host_thread_leave();
 	return NULL;
 }
 
-void stress_run(const struct stress_thread *threads, unsigned int nr,
-		double seconds)
+static void *aside_main(void *arg)
 {
-	struct stress_arg args[HOST_MAX_THREADS];
-	pthread_t ids[HOST_MAX_THREADS];
-	struct timespec ts = { .tv_nsec = 10000000 };
-	unsigned int i;
-
-	BUG_ON(nr >= HOST_MAX_THREADS - 2);
-	stop = false;
-	pthread_barrier_init(&start, NULL, nr + 1);
-	for (i = 0; i < nr; i++) {
-		args[i].thread = &threads[i];
-		args[i].id = i;
-		BUG_ON(pthread_create(&ids[i], NULL, stress_main, &args[i]));
-	}
+	host_thread_enter(-1);
 	pthread_barrier_wait(&start);
-	for (; seconds > 0 && !ktap_failed(); seconds -= 0.01)
-		nanosleep(&ts, NULL);
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+		running->aside();
+	host_thread_leave();
+	return arg;
+}
+
+void stress_run(const struct stress *stress, double seconds)
+{
+	pthread_t ids[STRESS_WORKERS + 1];
+	unsigned int i;
+	double until;
+
+	if (stress->nmi)
+		host_set_nmi(stress->nmi);
+	running = stress;
+	stop = false;
+	pthread_barrier_init(&start, NULL, STRESS_WORKERS + 2);
+	for (i = 0; i < STRESS_WORKERS; i++)
+		BUG_ON(pthread_create(&ids[i], NULL, worker_main, (void *)(uintptr_t)i));
+	BUG_ON(pthread_create(&ids[i], NULL, aside_main, NULL));
+	pthread_barrier_wait(&start);
+	for (i = 0, until = now() + seconds; now() < until; i++) {
+		usleep(50);
+		if (stress->nmi)
+			pthread_kill(ids[i % STRESS_WORKERS], HOST_NMI);
+	}
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i <= STRESS_WORKERS; i++)
 		pthread_join(ids[i], NULL);
 	pthread_barrier_destroy(&start);
 }

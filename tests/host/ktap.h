@@ -1,53 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tests that print KTAP.  A program has one array of tests and one main(). */
+/* Tests that print KTAP: each program has one array of them. A broken promise ends the program. */
 #ifndef LT_KTAP_H
 #define LT_KTAP_H
 
-#include <stdbool.h>
-
-#include "lt_host.h"
+#include "lt_kernel.h"
 
 struct ktap_test {
 	const char *name;
 	void (*run)(void);
+	double share;		/* of the time, if it takes time */
+	const char *skip;	/* why it cannot run, or NULL */
 };
 
-/* Options, the same for all programs. */
-extern double ktap_seconds;	/* --time: for all tests of the program */
-extern unsigned int ktap_nr;	/* tests in the program */
+extern double ktap_seconds;	/* for the test that is running */
 
-/* May be called by any thread; the first failures are printed. */
-__attribute__((format(printf, 3, 4)))
-void ktap_fail(const char *file, int line, const char *fmt, ...);
-bool ktap_failed(void);		/* in the test that is running */
-/* What was injected and measured, printed with the result. */
-__attribute__((format(printf, 1, 2)))
-void ktap_note(const char *fmt, ...);
-void ktap_skip(const char *why);
+/* TIME=SECONDS and SEED=N in the environment; an argument: only the test of that name. */
+int ktap_main(int argc, char **argv, const struct ktap_test *tests, unsigned int nr);
 
-#define CHECK(cond, ...) ({						\
-	bool ok_ = !!(cond);						\
-	if (!ok_)							\
-		ktap_fail(__FILE__, __LINE__, __VA_ARGS__);		\
-	ok_; })
-#define CHECK_EQ(a, b) ({						\
-	long a_ = (long)(a), b_ = (long)(b);				\
-	CHECK(a_ == b_, "%s is %ld, not %s = %ld", #a, a_, #b, b_); })
-
-int ktap_main(int argc, char **argv, const struct ktap_test *tests,
-	      unsigned int nr);
+#define STRESS_WORKERS	4
 
 /*
- * Threads of a stress test: each calls its function over and over until the
- * time is over or a check has failed, all starting together.
+ * A stress test: workers, numbered from 0, call @step over and over until the time is over, then
+ * @end if there is one; another thread calls @aside. With @nmi, each worker has a CPU of its own
+ * and is interrupted.
  */
-struct stress_thread {
+struct stress {
 	void (*step)(unsigned int id);
-	void (*end)(unsigned int id);	/* once, at the end; may be NULL */
-	int cpu;			/* -1: not bound to a CPU */
+	void (*end)(unsigned int id);
+	void (*aside)(void);
+	void (*nmi)(void);
 };
 
-void stress_run(const struct stress_thread *threads, unsigned int nr,
-		double seconds);
+void stress_run(const struct stress *stress, double seconds);
 
 #endif /* LT_KTAP_H */

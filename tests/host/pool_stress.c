@@ -6,13 +6,11 @@
  * grace periods.
  */
 #include <sched.h>
-#include <stdio.h>
 
-#include "core/pool.h"
+#include "checks.h"
 #include "core/reclaim.h"
 #include "ktap.h"
 
-#define WORKERS		4
 #define ROUNDS		4
 #define SLOTS		24
 #define CAPACITY	1500
@@ -26,46 +24,35 @@ struct item {
 	unsigned long life;	/* times handed out; plain: TSan watches */
 };
 
-struct worker {
-	unsigned long gets, dry, nmis;
-} __aligned(128);
-
 static struct lt_pool pool;
 static struct lt_reclaim reclaim;
-static struct worker workers[WORKERS];
 static struct item *slots[SLOTS];
-static unsigned long dones, lows;
-static __thread struct worker *nmi_worker;
+static unsigned long nmis;
+static __thread bool dry;		/* a get found nothing */
 
 static void on_low(struct lt_pool *p)
 {
-	(void)p;
-	__atomic_fetch_add(&lows, 1, __ATOMIC_RELAXED);
 }
 
 static void on_done(struct lt_reclaim *r)
 {
-	(void)r;
-	__atomic_fetch_add(&dones, 1, __ATOMIC_RELAXED);
 }
 
 /* In a section. */
-static struct item *item_get(struct worker *w)
+static struct item *item_get(void)
 {
 	struct item *item = (struct item *)lt_pool_get(&pool);
 	unsigned int state;
 
 	if (!item) {
-		w->dry++;
+		dry = true;
 		return NULL;
 	}
-	w->gets++;
 	/* Relaxed: the test must not order what the pool has to order. */
 	state = __atomic_exchange_n(&item->state, ITEM_OUT, __ATOMIC_RELAXED);
-	if (CHECK(state != ITEM_OUT, "an item was handed out twice") &&
-	    state == ITEM_RETIRED)
-		CHECK(host_gp_passed(item->snap),
-		      "an item came back before a grace period");
+	EXPECT(state != ITEM_OUT, "an item was handed out twice");
+	EXPECT(state != ITEM_RETIRED || host_gp_passed(item->snap),
+	       "an item came back before a grace period");
 	item->life++;
 	return item;
 }
@@ -76,9 +63,8 @@ static void item_retire(struct item *item)
 	unsigned int state;
 
 	item->snap = host_gp_snap();
-	state = __atomic_exchange_n(&item->state, ITEM_RETIRED,
-				    __ATOMIC_RELAXED);
-	CHECK(state == ITEM_OUT, "an item in state %x was retired", state);
+	state = __atomic_exchange_n(&item->state, ITEM_RETIRED, __ATOMIC_RELAXED);
+	EXPECT(state == ITEM_OUT, "an item in state %x was retired", state);
 	lt_retire(&reclaim, &item->pool);
 }
 
@@ -94,10 +80,10 @@ static void read_slot(unsigned int i)
 	life = item->life;
 	if (!HOST_TSAN && !host_in_nmi() && !(host_random() % 64))
 		sched_yield();
-	CHECK(item->life == life, "an item was reused under a reader");
+	EXPECT(item->life == life, "an item was reused under a reader");
 }
 
-static void one_op(struct worker *w)
+static void one_op(void)
 {
 	unsigned int i = host_random() % SLOTS;
 	struct item *item, *old;
@@ -106,7 +92,7 @@ static void one_op(struct worker *w)
 		read_slot(i);
 		return;
 	}
-	item = host_random() % 4 ? item_get(w) : NULL;
+	item = host_random() % 4 ? item_get() : NULL;
 	old = xchg(&slots[i], item);
 	if (old)
 		item_retire(old);
@@ -114,146 +100,188 @@ static void one_op(struct worker *w)
 
 static void work_step(unsigned int id)
 {
-	unsigned long dry = workers[id].dry;
-
-	nmi_worker = &workers[id];
-	barrier();
+	dry = false;
 	for (unsigned int i = 0; i < 20; i++) {
 		rcu_read_lock_sched();
-		one_op(&workers[id]);
+		one_op();
 		rcu_read_unlock_sched();
 	}
-	if (workers[id].dry != dry)
+	if (dry)
 		sched_yield();	/* let the grace period get on */
 }
 
-static void work_end(unsigned int id)
-{
-	(void)id;
-	nmi_worker = NULL;
-	barrier();
-}
-
 /* The tracker's thread. */
-static void reclaim_step(unsigned int id)
+static void reclaim_step(void)
 {
-	(void)id;
 	lt_reclaim(&reclaim, true);
 	if (!(host_random() % 64) && pool.capacity < 2 * CAPACITY)
-		CHECK_EQ(lt_pool_grow(&pool, host_random() % 300), 0);
+		EXPECT_EQ(lt_pool_grow(&pool, host_random() % 300), 0);
 	sched_yield();
 }
 
 static void on_nmi(void)
 {
-	struct worker *w = nmi_worker;
-	unsigned int i, n;
+	unsigned int n = host_random() % 8;
 	struct item *item;
 
-	if (!w)
-		return;
-	w->nmis++;
-	for (n = host_random() % 8, i = 0; i < n; i++) {
-		one_op(w);
-		item = item_get(w);
+	__atomic_fetch_add(&nmis, 1, __ATOMIC_RELAXED);
+	while (n--) {
+		one_op();
+		item = item_get();
 		if (item)	/* never published; goes back the same way */
 			item_retire(item);
 	}
 }
 
-/* All are home: whichever CPU asks now, it gets what the pool was made for. */
-static void check_no_hoard(unsigned int slack)
+static void on_cpu(int cpu)
 {
-	unsigned int n = 0, cpu = host_random() % host_nr_cpus;
-	struct worker w = { };
+	host_thread_leave();
+	host_thread_enter(cpu);
+}
+
+/* All are home: whichever CPU asks now, it gets what the pool was made for. */
+static void check_no_hoard(int cpu, unsigned int slack)
+{
+	unsigned int n = 0;
+	int nid;
 	struct item *item;
 
-	host_thread_leave();
-	host_thread_enter((int)cpu);
+	on_cpu(cpu);
 	rcu_read_lock_sched();
-	for (;;) {
-		item = item_get(&w);
-		if (!item)
-			break;
+	for (item = item_get(); item; item = item_get()) {
 		n++;
 		item_retire(item);	/* comes home after the section */
 	}
 	rcu_read_unlock_sched();
-	host_thread_leave();
-	host_thread_enter(-1);
-	CHECK(n + slack >= pool.capacity, "CPU %u gets %u of %u", cpu, n,
-	      pool.capacity);
+	on_cpu(-1);
+	for_each_online_node(nid)
+		EXPECT_EQ(atomic_read(&pool.depots[nid].free), 0);
+	EXPECT(n + slack >= pool.capacity, "CPU %d gets %u of %u", cpu, n, pool.capacity);
+	EXPECT(lt_pool_ran_dry(&pool), "it ran dry, and this is not told");
+	EXPECT(!lt_pool_ran_dry(&pool), "ran dry, told twice");
 	lt_reclaim_drain(&reclaim);
+	EXPECT_EQ(lt_pool_count_free(&pool), pool.total);
+	check_pool(&pool);
 }
 
-static void one_round(const struct stress_thread *threads, bool nmis)
+static void init(unsigned int capacity)
 {
-	long before = host_allocated;
+	EXPECT_EQ(lt_pool_init(&pool, sizeof(struct item), capacity, on_low), 0);
+	EXPECT_EQ(lt_reclaim_init(&reclaim, &pool, on_done), 0);
+}
+
+static void destroy(void)
+{
+	lt_reclaim_destroy(&reclaim);
+	lt_pool_destroy(&pool);
+	EXPECT_EQ(host_allocated, 0);
+}
+
+static void one_round(void (*nmi)(void))
+{
+	const struct stress stress = { work_step, NULL, reclaim_step, nmi };
 
 	memset(slots, 0, sizeof(slots));
-	BUG_ON(lt_pool_init(&pool, sizeof(struct item), CAPACITY, on_low));
-	BUG_ON(lt_reclaim_init(&reclaim, &pool, on_done));
-	stress_run(threads, WORKERS + 1, ktap_seconds / ktap_nr / ROUNDS);
-	if (ktap_failed())
-		return;		/* the rest would only drown the cause */
+	init(CAPACITY);
+	stress_run(&stress, ktap_seconds / ROUNDS);
 	rcu_read_lock_sched();
 	for (unsigned int i = 0; i < SLOTS; i++)
 		if (slots[i])
 			item_retire(slots[i]);
 	rcu_read_unlock_sched();
 	lt_reclaim_drain(&reclaim);
-	CHECK_EQ(lt_pool_count_free(&pool), pool.total);
+	EXPECT_EQ(lt_pool_count_free(&pool), pool.total);
 	/* An NMI in the midst of a refill can leave a batch more per CPU. */
-	check_no_hoard(nmis ? host_nr_cpus * pool.batch : 0);
-	CHECK_EQ(lt_pool_count_free(&pool), pool.total);
-	lt_reclaim_destroy(&reclaim);
-	lt_pool_destroy(&pool);
-	CHECK_EQ(host_allocated, before);
-}
-
-static void rounds(bool nmis)
-{
-	struct stress_thread threads[WORKERS + 1];
-	unsigned long gets = 0, dry = 0, n = 0;
-	unsigned int i, r;
-
-	dones = 0;
-	lows = 0;
-	memset(workers, 0, sizeof(workers));
-	for (i = 0; i < WORKERS; i++)
-		threads[i] = (struct stress_thread){ work_step, work_end,
-						     nmis ? (int)i : -1 };
-	threads[WORKERS] = (struct stress_thread){ reclaim_step, NULL, -1 };
-	for (r = 0; r < ROUNDS && !ktap_failed(); r++)
-		one_round(threads, nmis);
-	for (i = 0; i < WORKERS; i++) {
-		gets += workers[i].gets;
-		dry += workers[i].dry;
-		n += workers[i].nmis;
-	}
-	ktap_note("%lu items handed out, %lu times dry, %lu batches reclaimed, %lu NMIs",
-		  gets, dry, dones, n);
+	check_no_hoard((int)(host_random() % host_nr_cpus), nmi ? host_nr_cpus * pool.batch : 0);
+	destroy();
 }
 
 static void test_migrate(void)
 {
-	rounds(false);
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		one_round(NULL);
 }
 
 static void test_nmi(void)
 {
-	if (HOST_TSAN) {
-		ktap_skip("ThreadSanitizer holds signals back");
-		return;
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		one_round(on_nmi);
+	EXPECT(nmis, "no NMI came");
+}
+
+/* ---- one thread: what a CPU gets back ---- */
+
+/* @n items one after the other, got on CPU @begin and retired on CPU @end. */
+static void use(unsigned int n, int begin, int end)
+{
+	struct item *item;
+
+	while (n--) {
+		on_cpu(begin);
+		rcu_read_lock_sched();
+		item = item_get();
+		rcu_read_unlock_sched();
+		on_cpu(end);
+		rcu_read_lock_sched();
+		item_retire(item);
+		rcu_read_unlock_sched();
 	}
-	host_nmi_start(on_nmi, 50);
-	rounds(true);
-	host_nmi_stop();
+	lt_reclaim_drain(&reclaim);
+	on_cpu(-1);
+	check_pool(&pool);
+	EXPECT_EQ(lt_pool_count_free(&pool), pool.total);
+}
+
+/* What a CPU has used comes back to it, in batches, as many as it has taken. */
+static void test_own_batches(void)
+{
+	struct lt_pool_cache *cache;
+	unsigned int n;
+
+	init(1000);
+	/* The first ones are in its cache; the last one begins a batch. */
+	use(3 * pool.batch + 1, 2, 2);
+	cache = per_cpu_ptr(pool.caches, 2);
+	EXPECT_EQ(cache->taken, 3);
+	EXPECT_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)), 2 * pool.batch + 1);
+	/* A CPU that only retires has no use for them. */
+	use(2 * pool.batch, 3, 2);
+	EXPECT_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)), 2 * pool.batch + 1);
+	/* What is owed is never more than there is. */
+	for (n = 0; n < 3; n++)
+		use(20 * pool.batch, 2, 3);
+	n = cache->taken - cache->given;
+	EXPECT(n > 1000 / pool.batch, "CPU 2 is owed %u batches", n);
+	use(2 * pool.batch, 2, 2);
+	n = cache->taken - cache->given;
+	EXPECT(n < 1000 / pool.batch, "CPU 2 is owed %u batches", n);
+	/* Others can have them. */
+	check_no_hoard(7, 0);
+	destroy();
+}
+
+/* Seven CPUs use as many as they can hold on to; then the last one can have all. */
+static void test_hoard(void)
+{
+	static const unsigned int capacity[] = { 1, 2, 7, 8, 50, 100, 1000, 5000 };
+	unsigned int i;
+	int cpu;
+
+	for (i = 0; i < ARRAY_SIZE(capacity); i++) {
+		init(capacity[i]);
+		EXPECT_EQ(pool.capacity, capacity[i]);
+		for (cpu = 0; cpu < 7; cpu++)
+			use(pool.batch + 1, cpu, cpu);
+		check_no_hoard(7, 0);
+		destroy();
+	}
 }
 
 static const struct ktap_test tests[] = {
-	{ "migrate", test_migrate },
-	{ "nmi", test_nmi },
+	{ "own_batches", test_own_batches, 0, NULL },
+	{ "hoard", test_hoard, 0, NULL },
+	{ "migrate", test_migrate, 0.5, NULL },
+	{ "nmi", test_nmi, 0.5, HOST_TSAN ? "ThreadSanitizer holds signals back" : NULL },
 };
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes interrupts that take a set time, for tests/guest/irq.tc.
+ * Makes interrupts that take a set time, for tests/guest/irq.
  *
  * It has two lines of its own, without hardware: the line "shared" with two
  * handlers, the line "outer" with one that is interrupted, so to speak, by the
@@ -23,6 +23,8 @@
  *			shared line, whose first handler takes A and schedules
  *			another tasklet of R
  *	line IRQ	any line, as if its hardware had raised it
+ *	self N MS	N times, a hard interrupt wakes this task on its own CPU when
+ *			it is about to sleep, so that it does not; then it runs for MS
  *	tick MS		a timer of this CPU that schedules a tasklet every
  *			TICKER_NSEC, for so long, or until it is moved elsewhere
  *			because the CPU goes
@@ -42,6 +44,7 @@
 #define SPIN_MAX_MS	2000
 #define TICKER_NSEC	(200 * NSEC_PER_USEC)
 #define TASKLETS	3
+#define SELF_MAX	100
 #define WORDS		4
 
 static u64 clock(void)
@@ -55,15 +58,10 @@ static void spin_until(u64 end)
 		cpu_relax();
 }
 
-/**
- * struct stage - something that takes a set time
- * @ms: how long, milliseconds
- * @begin: when it began, ns
- * @end: when it ended
- */
+/* Something that takes a set time. */
 struct stage {
 	u64 ms;
-	u64 begin;
+	u64 begin;	/* ns */
 	u64 end;
 };
 
@@ -87,22 +85,36 @@ static void stage_all(struct stage *stage)
 
 /* Lines. */
 
-static int line_shared = -1, line_outer = -1;
+static int line_shared, line_outer;
 static struct stage first, second, outer;
 static u64 before, after;
 static bool nest, schedule_more;
 
-static struct tasklet_struct more;
-static u64 more_before, more_after;
+/* A tasklet that takes a set time: run_tasklet() */
+struct job {
+	struct tasklet_struct tasklet;
+	struct stage stage;
+	u64 before;	/* when it was going to be scheduled, ns */
+	u64 after;	/* when it had been */
+};
+
+static struct job jobs[TASKLETS], more;
+
+static void schedule_job(struct job *job, bool hi)
+{
+	job->before = clock();
+	if (hi)
+		tasklet_hi_schedule(&job->tasklet);
+	else
+		tasklet_schedule(&job->tasklet);
+	job->after = clock();
+}
 
 static irqreturn_t handle_first(int irq, void *dev)
 {
 	stage_half(&first);
-	if (schedule_more) {
-		more_before = clock();
-		tasklet_schedule(&more);
-		more_after = clock();
-	}
+	if (schedule_more)
+		schedule_job(&more, false);
 	stage_end(&first);
 	return IRQ_NONE;
 }
@@ -154,45 +166,19 @@ static struct irq_work line_work;
 
 /* Tasklets. */
 
-static struct {
-	struct tasklet_struct tasklet;
-	struct stage stage;
-	u64 before, after;	/* its schedule */
-} tasklets[TASKLETS];
-
-static struct stage more_stage;
 static bool interrupt_me;
 
 static void run_tasklet(struct tasklet_struct *tasklet)
 {
-	unsigned int i;
+	struct job *job = container_of(tasklet, struct job, tasklet);
 
-	for (i = 0; i < TASKLETS; i++) {
-		if (tasklet == &tasklets[i].tasklet)
-			break;
-	}
-	stage_half(&tasklets[i].stage);
-	if (interrupt_me) {
+	stage_half(&job->stage);
+	if (interrupt_me && job == jobs) {
 		irq_work_queue(&line_work);
 		while (!READ_ONCE(after))
 			cpu_relax();
 	}
-	stage_end(&tasklets[i].stage);
-}
-
-static void run_more(struct tasklet_struct *tasklet)
-{
-	stage_all(&more_stage);
-}
-
-static void schedule_one(unsigned int i, bool hi)
-{
-	tasklets[i].before = clock();
-	if (hi)
-		tasklet_hi_schedule(&tasklets[i].tasklet);
-	else
-		tasklet_schedule(&tasklets[i].tasklet);
-	tasklets[i].after = clock();
+	stage_end(&job->stage);
 }
 
 /* Until all have run. */
@@ -201,11 +187,11 @@ static void wait_for_tasklets(void)
 	unsigned int i;
 
 	for (i = 0; i < TASKLETS; i++)
-		tasklet_kill(&tasklets[i].tasklet);
-	tasklet_kill(&more);
+		tasklet_kill(&jobs[i].tasklet);
+	tasklet_kill(&more.tasklet);
 }
 
-/* A CPU that goes has this tasklet scheduled: nobody runs it at the end. */
+/* A CPU that goes has this tasklet scheduled; it does not run there any more. */
 
 static struct hrtimer ticker;
 static struct tasklet_struct ticked;
@@ -229,35 +215,32 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 
 static char text[512];
 
-static int cmd_irq(const int *arg)
+static int raise_and_tell(int cpu)
 {
-	int err;
+	int err = raise_line_on(cpu);
 
-	nest = false;
-	first.ms = arg[1];
-	second.ms = arg[2];
-	err = raise_line_on(arg[0]);
-	snprintf(text, sizeof(text),
-		 "irq=%d before=%llu begin1=%llu end1=%llu begin2=%llu end2=%llu after=%llu",
-		 line_shared, before, first.begin, first.end, second.begin,
-		 second.end, after);
-	return err;
-}
-
-static int cmd_nest(const int *arg)
-{
-	int err;
-
-	nest = true;
-	outer.ms = arg[1];
-	first.ms = arg[2];
-	second.ms = arg[3];
-	err = raise_line_on(arg[0]);
 	snprintf(text, sizeof(text),
 		 "irq=%d outer=%d before=%llu begin=%llu begin1=%llu end1=%llu begin2=%llu end2=%llu end=%llu after=%llu",
 		 line_shared, line_outer, before, outer.begin, first.begin,
 		 first.end, second.begin, second.end, outer.end, after);
 	return err;
+}
+
+static int cmd_irq(const int *arg)
+{
+	nest = false;
+	first.ms = arg[1];
+	second.ms = arg[2];
+	return raise_and_tell(arg[0]);
+}
+
+static int cmd_nest(const int *arg)
+{
+	nest = true;
+	outer.ms = arg[1];
+	first.ms = arg[2];
+	second.ms = arg[3];
+	return raise_and_tell(arg[0]);
 }
 
 static int cmd_softirq(const int *arg)
@@ -270,8 +253,8 @@ static int cmd_softirq(const int *arg)
 	interrupt_me = false;
 	local_bh_disable();
 	for (i = 0; i <= last; i++) {
-		tasklets[i].stage.ms = arg[3];
-		schedule_one(i, arg[0]);
+		jobs[i].stage.ms = arg[3];
+		schedule_job(&jobs[i], arg[0]);
 		spin_until(clock() + arg[1] * NSEC_PER_MSEC);
 	}
 	enable = clock();
@@ -280,9 +263,8 @@ static int cmd_softirq(const int *arg)
 	enabled = clock();
 	snprintf(text, sizeof(text),
 		 "before=%llu after=%llu last=%llu enable=%llu begin=%llu end=%llu enabled=%llu",
-		 tasklets[0].before, tasklets[0].after, tasklets[last].before,
-		 enable, tasklets[0].stage.begin, tasklets[last].stage.end,
-		 enabled);
+		 jobs[0].before, jobs[0].after, jobs[last].before, enable,
+		 jobs[0].stage.begin, jobs[last].stage.end, enabled);
 	return 0;
 }
 
@@ -295,11 +277,11 @@ static int cmd_during(const int *arg)
 	schedule_more = true;
 	first.ms = arg[1];
 	second.ms = 0;
-	more_stage.ms = arg[0];
-	tasklets[0].stage.ms = arg[0];
+	more.stage.ms = arg[0];
+	jobs[0].stage.ms = arg[0];
 	after = 0;
 	local_bh_disable();
-	schedule_one(0, false);
+	schedule_job(&jobs[0], false);
 	enable = clock();
 	local_bh_enable();
 	wait_for_tasklets();
@@ -307,10 +289,9 @@ static int cmd_during(const int *arg)
 	schedule_more = false;
 	snprintf(text, sizeof(text),
 		 "irq=%d enable=%llu begin=%llu end=%llu before=%llu begin1=%llu end1=%llu begin2=%llu more_before=%llu more_after=%llu more_begin=%llu more_end=%llu",
-		 line_shared, enable, tasklets[0].stage.begin,
-		 tasklets[0].stage.end, before, first.begin, first.end,
-		 second.begin, more_before, more_after, more_stage.begin,
-		 more_stage.end);
+		 line_shared, enable, jobs[0].stage.begin, jobs[0].stage.end,
+		 before, first.begin, first.end, second.begin, more.before,
+		 more.after, more.stage.begin, more.stage.end);
 	return 0;
 }
 
@@ -324,6 +305,39 @@ static int cmd_line(const int *arg)
 	snprintf(text, sizeof(text), "irq=%d before=%llu after=%llu", arg[0],
 		 before, after);
 	return err;
+}
+
+/* A task that is woken before it has left its CPU. */
+
+static struct task_struct *sleeper;
+static bool woken;
+
+static void wake_sleeper(struct irq_work *work)
+{
+	wake_up_process(sleeper);
+	WRITE_ONCE(woken, true);
+}
+
+static struct irq_work wake_work;
+
+static int cmd_self(const int *arg)
+{
+	int i;
+
+	if (arg[0] > SELF_MAX)
+		return -EINVAL;
+	sleeper = current;
+	for (i = 0; i < arg[0]; i++) {
+		woken = false;
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		irq_work_queue(&wake_work);
+		while (!READ_ONCE(woken))
+			cpu_relax();
+		schedule();
+		spin_until(clock() + arg[1] * NSEC_PER_MSEC);
+	}
+	snprintf(text, sizeof(text), "pid=%d", current->pid);
+	return 0;
 }
 
 static int cmd_tick(const int *arg)
@@ -349,6 +363,7 @@ static const struct {
 	{ "softirq", 4, 1, cmd_softirq },
 	{ "during", 2, 0, cmd_during },
 	{ "line", 1, 1, cmd_line },
+	{ "self", 2, 1, cmd_self },
 	{ "tick", 1, 1, cmd_tick },
 };
 
@@ -383,55 +398,54 @@ static const struct kernel_param_ops run_ops = {
 	.get = run_get,
 };
 module_param_cb(run, &run_ops, NULL, 0600);
-MODULE_PARM_DESC(run, "A command, see the source");
 
 /* Life. */
 
-static int new_line(void)
+static int new_lines(void)
 {
 	/* With an owner, each request would hold this module. */
-	int irq = __irq_alloc_descs(-1, 0, 1, NUMA_NO_NODE, NULL, NULL);
+	int irq = __irq_alloc_descs(-1, 0, 2, NUMA_NO_NODE, NULL, NULL);
 
 	if (irq < 0)
 		return irq;
-	irq_set_chip_and_handler(irq, &dummy_irq_chip, handle_simple_irq);
-	irq_clear_status_flags(irq, IRQ_NOREQUEST | IRQ_NOPROBE);
-	return irq;
-}
-
-static int request(int irq, irq_handler_t handler, const char *name)
-{
-	return request_irq(irq, handler, IRQF_SHARED | IRQF_NO_THREAD, name,
-			   handler);
-}
-
-static int request_all(void)
-{
-	int err;
-
-	err = request(line_shared, handle_first, "lt first");
-	if (err)
-		return err;
-	err = request(line_shared, handle_second, "lt second");
-	if (err)
-		goto err_first;
-	err = request(line_outer, handle_outer, "lt outer");
-	if (err)
-		goto err_second;
+	line_shared = irq;
+	line_outer = irq + 1;
+	for (; irq <= line_outer; irq++) {
+		irq_set_chip_and_handler(irq, &dummy_irq_chip, handle_simple_irq);
+		irq_clear_status_flags(irq, IRQ_NOREQUEST | IRQ_NOPROBE);
+	}
 	return 0;
-
-err_second:
-	free_irq(line_shared, handle_second);
-err_first:
-	free_irq(line_shared, handle_first);
-	return err;
 }
 
-static void free_all(void)
+static const struct {
+	int *line;
+	irq_handler_t handler;
+	const char *name;
+} handlers[] = {
+	{ &line_shared, handle_first, "lt first" },
+	{ &line_shared, handle_second, "lt second" },
+	{ &line_outer, handle_outer,
+	  "lt outer, whose name is far longer than reports have room for" },
+};
+
+/* The first @n of them. */
+static void free_handlers(int n)
 {
-	free_irq(line_outer, handle_outer);
-	free_irq(line_shared, handle_second);
-	free_irq(line_shared, handle_first);
+	while (--n >= 0)
+		free_irq(*handlers[n].line, handlers[n].handler);
+}
+
+static int request_handlers(void)
+{
+	int i, err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(handlers) && !err; i++)
+		err = request_irq(*handlers[i].line, handlers[i].handler,
+				  IRQF_SHARED | IRQF_NO_THREAD, handlers[i].name,
+				  handlers[i].handler);
+	if (err)
+		free_handlers(i - 1);
+	return err;
 }
 
 static int __init inject_init(void)
@@ -439,28 +453,19 @@ static int __init inject_init(void)
 	int i, err;
 
 	for (i = 0; i < TASKLETS; i++)
-		tasklet_setup(&tasklets[i].tasklet, run_tasklet);
-	tasklet_setup(&more, run_more);
+		tasklet_setup(&jobs[i].tasklet, run_tasklet);
+	tasklet_setup(&more.tasklet, run_tasklet);
 	tasklet_setup(&ticked, run_ticked);
 	lt_hrtimer_setup(&ticker, tick, CLOCK_MONOTONIC,
 			 HRTIMER_MODE_REL_PINNED_HARD);
 	lt_init_irq_work_hard(&line_work, raise_line_work);
-	line_shared = new_line();
-	if (line_shared < 0)
-		return line_shared;
-	line_outer = new_line();
-	err = line_outer;
-	if (err < 0)
-		goto err_shared;
-	err = request_all();
+	lt_init_irq_work_hard(&wake_work, wake_sleeper);
+	err = new_lines();
 	if (err)
-		goto err_outer;
-	return 0;
-
-err_outer:
-	irq_free_desc(line_outer);
-err_shared:
-	irq_free_desc(line_shared);
+		return err;
+	err = request_handlers();
+	if (err)
+		irq_free_descs(line_shared, 2);
 	return err;
 }
 
@@ -470,9 +475,9 @@ static void __exit inject_exit(void)
 	tasklet_kill(&ticked);
 	wait_for_tasklets();
 	irq_work_sync(&line_work);
-	free_all();
-	irq_free_desc(line_outer);
-	irq_free_desc(line_shared);
+	irq_work_sync(&wake_work);
+	free_handlers(ARRAY_SIZE(handlers));
+	irq_free_descs(line_shared, 2);
 }
 
 module_init(inject_init);

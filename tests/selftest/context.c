@@ -9,12 +9,10 @@
  * such a lock sleep, and the kernel complain.
  */
 #include <linux/atomic.h>
-#include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/kthread.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/spinlock.h>
 
 #include "selftest.h"
@@ -24,23 +22,8 @@
 
 /* What callbacks and visitors have seen. */
 static atomic_t calls, bad_calls;
-static bool over;
 
-struct caller {
-	struct latency_tracker *tracker;
-	struct task_struct *task;
-	struct completion done;
-	unsigned long preempted;
-	u32 number;
-	int (*run)(struct caller *c, u64 i);
-	int rounds;
-	int begun;
-	int ended;
-	int skipped;
-	int wrong;
-};
-
-static void callback(const struct latency_tracker_verdict *verdict)
+static void count_call(const struct latency_tracker_verdict *verdict)
 {
 	const struct st_priv *priv = verdict->priv;
 	bool good = priv->a == *(const u64 *)verdict->key;
@@ -60,7 +43,7 @@ static bool visit(struct latency_tracker_event *event, void *arg)
 	return true;
 }
 
-static int begin(struct caller *c, u64 key, u32 flags)
+static int begin(struct st_thread *th, u64 key, u32 flags)
 {
 	struct st_priv priv = { .a = key };
 	struct latency_tracker_in in = {
@@ -68,42 +51,42 @@ static int begin(struct caller *c, u64 key, u32 flags)
 		.start_ns = latency_tracker_clock(),
 		.timeout_ns = 1000,
 	};
-	int err = st_in(c->tracker, key, flags, &in);
+	int err = st_in(th->tracker, key, flags, &in);
 
-	c->begun += !err;
-	c->skipped += err == -ENOBUFS;
+	th->begun += !err;
+	th->skipped += err == -ENOBUFS;
 	return err;
 }
 
 /* Each key is of one caller only: what it finds must be what it began. */
-static int alone(struct caller *c, u64 i)
+static int alone(struct st_thread *th, u64 i)
 {
-	u64 key = (u64)c->number << 32 | i;
+	u64 key = (u64)th->number << 32 | i;
 	struct latency_tracker_event *event;
 	int wrong = 0, ret;
 
 	if (IS_ENABLED(CONFIG_PREEMPT_COUNT))
 		wrong += !preemptible();
-	ret = begin(c, key, i % 2 ? LATENCY_TRACKER_UNIQUE : 0);
+	ret = begin(th, key, i % 2 ? LATENCY_TRACKER_UNIQUE : 0);
 	if (ret)
 		return wrong + (ret != -ENOBUFS);
-	event = latency_tracker_get_event(c->tracker, &key, sizeof(key));
+	event = latency_tracker_get_event(th->tracker, &key, sizeof(key));
 	if (!event)
 		return wrong + 1;
 	/* A reference needs no section: it lasts over a sleep. */
 	if (i % 64 == 0)
 		usleep_range(20, 50);
 	wrong += *(const u64 *)latency_tracker_event_key(event) != key;
-	wrong += latency_tracker_for_each_event(c->tracker, &key, sizeof(key),
+	wrong += latency_tracker_for_each_event(th->tracker, &key, sizeof(key),
 						visit, NULL) != 1;
 	if (i % 4)
-		ret = st_out(c->tracker, key);
+		ret = st_out(th->tracker, key);
 	else
-		ret = latency_tracker_event_end(c->tracker, event, 0, NULL, 0);
+		ret = latency_tracker_event_end(th->tracker, event, 0, NULL, 0);
 	wrong += ret != 1;
-	c->ended += ret == 1;
-	wrong += latency_tracker_put_event(c->tracker, event) != 0;
-	wrong += st_out(c->tracker, key) != -ENOENT;
+	th->ended += ret == 1;
+	wrong += latency_tracker_put_event(th->tracker, event) != 0;
+	wrong += st_out(th->tracker, key) != -ENOENT;
 	return wrong;
 }
 
@@ -113,13 +96,13 @@ static const u32 locked_flags[] = {
 };
 
 /* All callers use the same few keys, with all that may be called anywhere. */
-static void everything(struct caller *c, u64 i)
+static void everything(struct st_thread *th, u64 i)
 {
-	struct latency_tracker *t = c->tracker;
+	struct latency_tracker *t = th->tracker;
 	struct latency_tracker_event *event;
 	u64 key = i % 5, other = (i + 1) % 5;
 
-	begin(c, key, locked_flags[i / 5 % ARRAY_SIZE(locked_flags)]);
+	begin(th, key, locked_flags[i / 5 % ARRAY_SIZE(locked_flags)]);
 	event = latency_tracker_get_event(t, &other, sizeof(other));
 	if (event && latency_tracker_hold_event(event)) {
 		latency_tracker_event_end(t, event, 0, NULL, 0);
@@ -139,7 +122,7 @@ static unsigned long switches(void)
 	return current->nvcsw + current->nivcsw;
 }
 
-static int locked(struct caller *c, u64 i)
+static int locked(struct st_thread *th, u64 i)
 {
 	unsigned long flags, before;
 	raw_spinlock_t lock;
@@ -149,7 +132,7 @@ static int locked(struct caller *c, u64 i)
 	raw_spin_lock_irqsave(&lock, flags);
 	count = preempt_count();
 	before = switches();
-	everything(c, i);
+	everything(th, i);
 	wrong = switches() != before;
 	wrong += preempt_count() != count;
 	wrong += !irqs_disabled();
@@ -157,77 +140,8 @@ static int locked(struct caller *c, u64 i)
 	return wrong;
 }
 
-static int caller(void *arg)
-{
-	struct caller *c = arg;
-	u64 i;
-
-	for (i = 0; !READ_ONCE(over); i++) {
-		c->wrong += c->run(c, i);
-		WRITE_ONCE(c->rounds, i + 1);
-		if (i % 64 == 0)
-			cond_resched();
-	}
-	c->preempted = current->nivcsw;
-	complete(&c->done);
-	set_current_state(TASK_INTERRUPTIBLE);
-	while (!kthread_should_stop()) {
-		schedule();
-		set_current_state(TASK_INTERRUPTIBLE);
-	}
-	__set_current_state(TASK_RUNNING);
-	return 0;
-}
-
-static struct caller *start(struct latency_tracker *tracker, unsigned int nr,
-			    int (*run)(struct caller *c, u64 i))
-{
-	struct caller *callers = kcalloc(nr, sizeof(*callers), GFP_KERNEL);
-	struct caller *c;
-
-	ST_TRUE(callers);
-	if (!callers)
-		return NULL;
-	atomic_set(&calls, 0);
-	atomic_set(&bad_calls, 0);
-	WRITE_ONCE(over, false);
-	for (c = callers; c < callers + nr; c++) {
-		c->tracker = tracker;
-		c->number = c - callers;
-		c->run = run;
-		init_completion(&c->done);
-		c->task = kthread_run(caller, c, "st_caller/%u", c->number);
-		ST_TRUE(!IS_ERR(c->task));
-		if (IS_ERR(c->task))
-			complete(&c->done);
-	}
-	return callers;
-}
-
-/* The sums of all callers; they are gone then. */
-static struct caller join(struct caller *callers, unsigned int nr)
-{
-	struct caller *c, sum = { };
-
-	WRITE_ONCE(over, true);
-	for (c = callers; c < callers + nr; c++) {
-		wait_for_completion(&c->done);
-		if (!IS_ERR(c->task))
-			kthread_stop(c->task);
-		ST_TRUE(c->rounds > 0);
-		sum.preempted += c->preempted;
-		sum.rounds += c->rounds;
-		sum.begun += c->begun;
-		sum.ended += c->ended;
-		sum.skipped += c->skipped;
-		sum.wrong += c->wrong;
-	}
-	kfree(callers);
-	return sum;
-}
-
 struct pusher {
-	struct caller *callers;
+	struct st_thread *threads;
 	unsigned int nr;
 	int moves;
 };
@@ -242,11 +156,11 @@ static int push_around(void *arg)
 	sched_set_fifo_low(current);
 	while (!kthread_should_stop()) {
 		for_each_online_cpu(cpu) {
-			struct caller *c = &p->callers[i++ % p->nr];
+			struct st_thread *th = &p->threads[i++ % p->nr];
 
-			if (IS_ERR(c->task) || task_cpu(c->task) == cpu)
+			if (IS_ERR(th->task) || task_cpu(th->task) == cpu)
 				continue;
-			if (!set_cpus_allowed_ptr(c->task, cpumask_of(cpu)))
+			if (!set_cpus_allowed_ptr(th->task, cpumask_of(cpu)))
 				WRITE_ONCE(p->moves, p->moves + 1);
 		}
 		i++;
@@ -255,65 +169,57 @@ static int push_around(void *arg)
 	return 0;
 }
 
-static unsigned long preemptions(const struct caller *callers, unsigned int nr)
+static unsigned long preemptions(const struct st_thread *threads, unsigned int nr)
 {
 	unsigned long sum = 0;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		if (!IS_ERR(callers[i].task))
-			sum += READ_ONCE(callers[i].task->nivcsw);
+		if (!IS_ERR(threads[i].task))
+			sum += READ_ONCE(threads[i].task->nivcsw);
 	return sum;
 }
 
-static bool is_enough(const struct pusher *p)
-{
-	return preemptions(p->callers, p->nr) >= AT_LEAST &&
-	       (READ_ONCE(p->moves) >= AT_LEAST || num_online_cpus() == 1);
-}
-
 /* For a second, or until that was enough. Returns how often a caller was moved. */
-static int push_for_a_while(struct caller *callers, unsigned int nr)
+static int push_for_a_while(struct st_thread *threads, unsigned int nr)
 {
-	struct pusher pusher = { .callers = callers, .nr = nr };
+	struct pusher pusher = { .threads = threads, .nr = nr };
 	struct task_struct *task = kthread_run(push_around, &pusher, "st_pusher");
+	bool enough = false;
 	int i;
 
 	ST_TRUE(!IS_ERR(task));
 	if (IS_ERR(task))
 		return 0;
-	for (i = 0; i < 10 || (i < 300 && !is_enough(&pusher)); i++)
+	for (i = 0; i < 10 || (i < 300 && !enough); i++) {
 		msleep(100);
+		enough = preemptions(threads, nr) >= AT_LEAST &&
+			 (READ_ONCE(pusher.moves) >= AT_LEAST ||
+			  num_online_cpus() == 1);
+	}
 	kthread_stop(task);
 	return pusher.moves;
 }
 
-static struct latency_tracker *setup(u32 max_events, u32 grow_limit)
+static struct st_thread *start(struct latency_tracker *t, unsigned int nr,
+			       int (*run)(struct st_thread *th, u64 i))
 {
-	struct latency_tracker_config config = st_config(NULL);
-
-	config.callback = callback;
-	config.threshold_ns = 0;
-	config.max_events = max_events;
-	config.grow_limit = grow_limit;
-	return st_create(&config);
+	atomic_set(&calls, 0);
+	atomic_set(&bad_calls, 0);
+	return st_start(t, nr, run, 0, true);
 }
 
-static void pushed_about(void)
+static void pushed_about(struct latency_tracker *t)
 {
 	unsigned int nr = PER_CPU_CALLERS * num_online_cpus();
-	struct latency_tracker *t = setup(16384, 0);
+	struct st_thread *threads = start(t, nr, alone), sum;
 	struct latency_tracker_counts n;
-	struct caller *callers, sum;
 	int moves;
 
-	callers = t ? start(t, nr, alone) : NULL;
-	if (!callers) {
-		st_destroy(t);
+	if (!threads)
 		return;
-	}
-	moves = push_for_a_while(callers, nr);
-	sum = join(callers, nr);
+	moves = push_for_a_while(threads, nr);
+	sum = st_join(threads, nr);
 	n = st_counts(t);
 	ST_EQ(sum.wrong, 0);
 	ST_EQ(atomic_read(&bad_calls), 0);
@@ -327,34 +233,31 @@ static void pushed_about(void)
 	ST_TRUE(moves >= AT_LEAST || num_online_cpus() == 1);
 	st_note("%d pairs by %u tasks, preempted %lu times, moved %d times",
 		sum.begun, nr, sum.preempted, moves);
-	st_destroy(t);
 }
 
-/* Locks of the kernel that sleep would be found by who waits for them. */
-static void under_raw_locks(void)
+/* A lock that sleeps is found when a caller waits for it. */
+static void under_raw_locks(struct latency_tracker *t)
 {
 	unsigned int nr = PER_CPU_CALLERS * num_online_cpus();
-	struct latency_tracker *t = setup(1024, 2048);
+	struct st_thread *threads = start(t, nr, locked), sum;
 	struct latency_tracker_counts n;
-	struct caller *callers, sum;
 	int i;
 
-	callers = t ? start(t, nr, locked) : NULL;
-	if (!callers) {
-		st_destroy(t);
+	if (!threads)
 		return;
-	}
 	/* Meanwhile the worker has everything to do that it can have to do. */
 	for (i = 0; i < 100 || (i < 3000 && !st_counts(t).skipped); i++) {
 		latency_tracker_set_timeout(t, i % 3 ? 1000 : 0);
 		latency_tracker_set_collect(t, i % 5 ? 0 : 2000000);
+		latency_tracker_set_tracking(t, i % 16 != 8);
 		if (i % 16 == 0)
 			latency_tracker_clear(t);
 		usleep_range(5000, 10000);
 	}
-	sum = join(callers, nr);
+	sum = st_join(threads, nr);
 	latency_tracker_set_timeout(t, 0);
 	latency_tracker_set_collect(t, 0);
+	latency_tracker_set_tracking(t, false);
 	/* What the worker has counted, it is about to tell. */
 	for (i = 0; i < 100; i++) {
 		n = st_counts(t);
@@ -369,15 +272,17 @@ static void under_raw_locks(void)
 	ST_TRUE(n.skipped > 0);
 	ST_TRUE(n.timeouts > 0);
 	ST_EQ(n.late, n.finished);
+	ST_EQ(n.pending, 0);
 	ST_EQ(atomic_read(&calls), n.late + n.timeouts + n.collected);
 	st_note("%d rounds by %u tasks, %d begun, %d times dry, %llu timeouts",
 		sum.rounds, nr, sum.begun, sum.skipped, n.timeouts);
-	st_destroy(t);
 }
 
 const struct st_case st_context[] = {
 	{ "tasks that are preempted and moved, without any section",
-	  pushed_about },
-	{ "under raw locks, interrupts off, nothing sleeps", under_raw_locks },
+	  pushed_about, .config.callback = count_call, .config.max_events = 16384 },
+	{ "under raw locks, interrupts off, nothing sleeps", under_raw_locks,
+	  .config.callback = count_call, .config.max_events = 1024,
+	  .config.grow_limit = 2048 },
 	{ }
 };

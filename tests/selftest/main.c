@@ -7,7 +7,6 @@
  */
 #include <linux/module.h>
 #include <linux/preempt.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "selftest.h"
@@ -18,10 +17,14 @@ static char *only = "";
 module_param(only, charp, 0444);
 MODULE_PARM_DESC(only, "run only the cases whose name contains this");
 
+struct st_log st_log;
+struct latency_tracker *st_tracker;
+
 static int fails;
 static char fail_text[ST_FAILS_MAX][160];
 static char note[80];
 static const char *skipped;
+static const struct st_case *running;
 
 void st_fail(const char *file, int line, const char *what, long long got,
 	     long long want)
@@ -49,13 +52,12 @@ void st_skip(const char *reason)
 
 void st_callback(const struct latency_tracker_verdict *verdict)
 {
-	struct st_log *log = latency_tracker_data(verdict->tracker);
-	int n = atomic_inc_return(&log->calls) - 1;
+	int n = atomic_inc_return(&st_log.calls) - 1;
 	struct st_seen *seen;
 
 	if (n >= ST_SEEN_MAX)
 		return;
-	seen = &log->seen[n];
+	seen = &st_log.seen[n];
 	seen->v = *verdict;
 	/* Not counted: the kernel is never preempted, this context included. */
 	seen->atomic = !IS_ENABLED(CONFIG_PREEMPT_COUNT) || in_atomic();
@@ -63,38 +65,20 @@ void st_callback(const struct latency_tracker_verdict *verdict)
 		seen->priv = *(const struct st_priv *)verdict->priv;
 	memcpy(&seen->key, verdict->key, min(verdict->key_len, 8U));
 	/* Full barrier; pairs with the read in st_wait_calls(). */
-	atomic_inc_return(&log->complete);
+	atomic_inc_return(&st_log.complete);
 }
 
-void st_callback_other(const struct latency_tracker_verdict *verdict)
-{
-	st_callback(verdict);
-	if (verdict->out_data)
-		*(int *)verdict->out_data += 1;
-}
-
-struct latency_tracker_config st_config(struct st_log *log)
+struct latency_tracker_config st_config(void)
 {
 	return (struct latency_tracker_config) {
 		.name = "selftest",
 		.callback = st_callback,
-		.data = log,
+		.data = &st_log,
 		.threshold_ns = LATENCY_TRACKER_NEVER,
 		.max_events = 64,
 		.key_size = 16,
 		.priv_size = sizeof(struct st_priv),
 	};
-}
-
-struct latency_tracker *st_create(const struct latency_tracker_config *config)
-{
-	struct latency_tracker *tracker = latency_tracker_create(config);
-
-	if (!IS_ERR(tracker))
-		return tracker;
-	st_fail(__FILE__, __LINE__, "latency_tracker_create()",
-		PTR_ERR(tracker), 0);
-	return NULL;
 }
 
 struct latency_tracker_counts st_counts(struct latency_tracker *tracker)
@@ -109,12 +93,24 @@ void st_destroy(struct latency_tracker *tracker)
 {
 	struct latency_tracker_counts c;
 
-	if (!tracker)
+	if (IS_ERR_OR_NULL(tracker))
 		return;
 	c = st_counts(tracker);
 	ST_EQ(c.finished + c.collected + c.cleared + c.pending, c.started);
-	ST_EQ(c.unwatched, 0);
+	ST_EQ(c.unwatched, running->unwatched);
+	if (tracker == st_tracker)
+		st_tracker = NULL;
 	latency_tracker_destroy(tracker);
+}
+
+int st_calls(void)
+{
+	return atomic_read(&st_log.calls);
+}
+
+bool st_ignore_event(struct latency_tracker_event *event, void *arg)
+{
+	return true;
 }
 
 int st_in(struct latency_tracker *tracker, u64 key, u32 flags,
@@ -129,13 +125,13 @@ int st_out(struct latency_tracker *tracker, u64 key)
 					 0);
 }
 
-bool st_wait_calls(struct st_log *log, int calls)
+bool st_wait_calls(int calls)
 {
 	int i;
 
 	/* Acquire: pairs with st_callback(). */
 	for (i = 0; i < 500; i++) {
-		if (atomic_read_acquire(&log->complete) >= calls)
+		if (atomic_read_acquire(&st_log.complete) >= calls)
 			return true;
 		msleep(20);
 	}
@@ -143,7 +139,7 @@ bool st_wait_calls(struct st_log *log, int calls)
 }
 
 static const struct st_case *const suites[] = {
-	st_args, st_misuse, st_match, st_timeout, st_pool, st_race, st_context,
+	st_api, st_misuse, st_timeout, st_race, st_context,
 };
 
 static bool wanted(const struct st_case *c)
@@ -153,12 +149,25 @@ static bool wanted(const struct st_case *c)
 
 static int run_case(const struct st_case *c, int number)
 {
+	struct latency_tracker_config config = c->config, others = st_config();
 	int i;
 
 	fails = 0;
 	note[0] = '\0';
 	skipped = NULL;
-	c->run();
+	running = c;
+	memset(&st_log, 0, sizeof(st_log));
+	config.name = others.name;
+	config.callback = config.callback ?: others.callback;
+	config.data = others.data;
+	config.max_events = config.max_events ?: others.max_events;
+	config.key_size = others.key_size;
+	config.priv_size = others.priv_size;
+	st_tracker = latency_tracker_create(&config);
+	ST_EQ(PTR_ERR_OR_ZERO(st_tracker), 0);
+	if (!IS_ERR(st_tracker))
+		c->run(st_tracker);
+	st_destroy(st_tracker);
 	for (i = 0; i < min(fails, ST_FAILS_MAX); i++)
 		pr_info("# %s\n", fail_text[i]);
 	pr_info("%s %d - %s%s%s%s%s\n", fails ? "not ok" : "ok", number,
@@ -194,4 +203,3 @@ module_init(selftest_init);
 module_exit(selftest_exit);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Checks the API of latency_tracker");
-MODULE_AUTHOR("The latency-tracker authors");

@@ -6,6 +6,7 @@
 #ifndef _LT_SELFTEST_H
 #define _LT_SELFTEST_H
 
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -35,13 +36,23 @@ struct st_log {
 	struct st_seen seen[ST_SEEN_MAX];
 };
 
+/* One line of the result. */
 struct st_case {
 	const char *name;
-	void (*run)(void);
+	/* Gets a tracker, which is destroyed and checked afterwards. */
+	void (*run)(struct latency_tracker *t);
+	/* Of the tracker. Name, callback, max_events and sizes that are 0 are of st_config(). */
+	struct latency_tracker_config config;
+	/* Calls that are refused because RCU does not watch. */
+	u64 unwatched;
 };
 
-extern const struct st_case st_args[], st_misuse[], st_match[], st_timeout[],
-	st_pool[], st_race[], st_context[];
+#define ST_SILENT	.config.threshold_ns = LATENCY_TRACKER_NEVER
+
+extern const struct st_case st_api[], st_misuse[], st_timeout[], st_race[], st_context[];
+extern struct st_log st_log;
+/* Of the running case; NULL once that has destroyed it. */
+extern struct latency_tracker *st_tracker;
 
 /* Fails the running case, with the line and the values. */
 void st_fail(const char *file, int line, const char *what, long long got,
@@ -63,18 +74,41 @@ void st_skip(const char *reason);
 #define ST_TRUE(cond)	ST_EQ(!!(cond), 1)
 
 void st_callback(const struct latency_tracker_verdict *verdict);
-void st_callback_other(const struct latency_tracker_verdict *verdict);
 
-/* A tracker of 64 events, 16-byte keys, that never reports by itself. */
-struct latency_tracker_config st_config(struct st_log *log);
-struct latency_tracker *st_create(const struct latency_tracker_config *config);
+/* Another tracker of 64 events, 16-byte keys, that never reports by itself. */
+struct latency_tracker_config st_config(void);
 /* Checks the accounting, then destroys. */
 void st_destroy(struct latency_tracker *tracker);
+int st_calls(void);
 struct latency_tracker_counts st_counts(struct latency_tracker *tracker);
 int st_in(struct latency_tracker *tracker, u64 key, u32 flags,
 	  const struct latency_tracker_in *in);
 int st_out(struct latency_tracker *tracker, u64 key);
-/* Waits up to 10 s for @log to have @calls complete records. */
-bool st_wait_calls(struct st_log *log, int calls);
+/* Waits up to 10 s for the log to have @calls complete records. */
+bool st_wait_calls(int calls);
+bool st_ignore_event(struct latency_tracker_event *event, void *arg);
+
+/* One of several at work, or the sums of all. */
+struct st_thread {
+	struct latency_tracker *tracker;
+	struct task_struct *task;
+	struct completion done;
+	int (*run)(struct st_thread *th, u64 i);	/* round i; returns how much was wrong */
+	u32 number;
+	int least;		/* rounds, before it may end */
+	int rounds;
+	int begun;		/* begins that got an event */
+	int ended;		/* ends that found one */
+	int skipped;		/* begins that got none */
+	int wrong;
+	unsigned long preempted;
+};
+
+/* @nr threads; with @endless they go on until they are joined. */
+struct st_thread *st_start(struct latency_tracker *t, unsigned int nr,
+			   int (*run)(struct st_thread *th, u64 i), int least,
+			   bool endless);
+/* The sums of all threads; they are gone then. */
+struct st_thread st_join(struct st_thread *threads, unsigned int nr);
 
 #endif /* _LT_SELFTEST_H */

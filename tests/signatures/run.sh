@@ -12,24 +12,12 @@
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib.sh"
+# shellcheck source=tests/tap.sh
+. "$top/tests/tap.sh"
 
 name=bookworm
 [ "${1:-}" != --kernel ] || name=$2
 src=build/$name-signatures-src out=build/$name-signatures
-count=0 failed=0
-
-# check CONDITION TEXT: CONDITION is an arithmetic value, so 0 is a failure.
-check()
-{
-	local not=''
-
-	count=$((count + 1))
-	if ((!$1)); then
-		not='not '
-		failed=$((failed + 1))
-	fi
-	echo "${not}ok $count - $2"
-}
 
 # The tracepoints that tracker $1 probes, if this kernel has them.
 probed()
@@ -38,7 +26,7 @@ probed()
 
 	while read -r event; do
 		[[ $headers != *[^a-z0-9_]"$event"[^a-z0-9_]* ]] || echo "$event"
-	done < <(sed -n 's/.*TRK_PROBE(\([a-z0-9_]*\)).*/\1/p' "$top/examples/latency_tracker_$1.c")
+	done < <(sed -n 's/^\tLT_PROBE(\([a-z0-9_]*\)),$/\1/p' "$top/${file[$1]}")
 }
 
 # source_of TRACKER [EVENT]: that tracker, where EVENT is changed.
@@ -55,7 +43,7 @@ source_of()
 						     struct lt_changed *changed))
 		EOT
 	fi
-	echo "#include \"examples/latency_tracker_$1.c\""
+	echo "#include \"${file[$1]}\""
 }
 
 # Never run, so all of them may be in one directory.
@@ -93,12 +81,12 @@ check_tracker()
 	local tracker=$1 event events
 
 	mapfile -t events < <(probed "$tracker")
-	check "$(compiled "$tracker-unchanged")" "$tracker: compiles with the headers of '$name'"
-	check $((${#events[@]} > 0)) "$tracker: probes ${#events[@]} tracepoints: ${events[*]}"
+	tap "$(compiled "$tracker-unchanged")" "$tracker: compiles with the headers of '$name'" || :
+	tap $((${#events[@]} > 0)) "$tracker: probes ${#events[@]} tracepoints: ${events[*]}" || :
 	for event in "${events[@]}"; do
-		check $((!$(compiled "$tracker-$event") && $(named "$event") == ${probes[$event]})) \
+		tap $((!$(compiled "$tracker-$event") && $(named "$event") == ${probes[$event]})) \
 			"$tracker: with another signature of $event it does not compile; the\
- compiler names probe_$event() $(named "$event") times, in ${probes[$event]} trackers"
+ compiler names probe_$event() $(named "$event") times, in ${probes[$event]} trackers" || :
 	done
 }
 
@@ -106,9 +94,14 @@ need_setup "$name"
 kver=$(<"$(rootfs_dir "$name")/kver")
 # shellcheck disable=SC2016 # the inner shell expands it
 headers=$(in_rootfs "$name" sh -c 'cat "/lib/modules/$1/source/include/trace/events"/*.h' sh "$kver")
-mapfile -t trackers < <(grep -l 'TRK_PROBE(' "$top"/examples/*.c |
-	sed 's/.*latency_tracker_\(.*\)\.c/\1/')
-declare -A probes=()
+# For each tracker the file with its table of probes: its only one, or that in its directory.
+declare -A file=() probes=()
+while read -r path; do
+	tracker=${path##*/latency_tracker_}
+	[[ $tracker != */* ]] || tracker=$(basename "${path%/*}")
+	file[${tracker%.c}]=$path
+done < <(cd "$top" && grep -rl --include='*.c' '^	LT_PROBE(' examples)
+mapfile -t trackers < <(printf '%s\n' "${!file[@]}" | sort)
 for tracker in "${trackers[@]}"; do
 	for event in $(probed "$tracker"); do
 		probes[$event]=$((${probes[$event]:-0} + 1))
@@ -124,8 +117,7 @@ for tracker in "${trackers[@]}"; do
 	check_tracker "$tracker"
 done
 # Whatever registers a probe by itself would get round all this.
-check $(($(cat "$top"/{core,examples}/*.[ch] | grep -c 'tracepoint_probe_register(') == 1)) \
-	"only examples/tracker.h registers probes"
-echo "1..$count"
-((failed == 0)) || tail -n 40 "$top/$out.log" >&2
-((failed == 0))
+tap $(($(cat "$top"/{core,usecase,examples,examples/*}/*.[ch] |
+	grep -c 'tracepoint_probe_register(') == 1)) \
+	"only usecase/probe.c registers probes" || :
+tap_end || { tail -n 40 "$top/$out.log" >&2; exit 1; }

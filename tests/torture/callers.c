@@ -160,6 +160,15 @@ static int end(struct tt_caller *c, u64 key)
 	return ended(c, &out, ret);
 }
 
+static int cancel(struct tt_caller *c, u64 key)
+{
+	int ret = latency_tracker_event_cancel(tt.main.tracker, &key, sizeof(key));
+
+	c->count.cancelled += !ret;
+	c->count.unmatched += ret == -ENOENT;
+	return ret;
+}
+
 /* Nothing was, nor could have been, cleared since tt.clears was @before. */
 static bool none_cleared(unsigned long before)
 {
@@ -169,41 +178,34 @@ static bool none_cleared(unsigned long before)
 	       !(tt_change & TT_CHANGE_COLLECT);
 }
 
-/* The oldest event of @key is the one that carries @priv. */
-static void find_own(const struct tt_priv *priv, unsigned long clears)
+/*
+ * What the oldest event of the key carries must be @priv, or, if @over, there is
+ * none.
+ */
+static void find(const struct tt_priv *priv, bool over, unsigned long clears)
 {
 	struct latency_tracker_event *event =
 		latency_tracker_get_event(tt.main.tracker, &priv->key,
 					  sizeof(priv->key));
+	const struct tt_priv *found;
 
-	if (event) {
-		if (memcmp(latency_tracker_event_priv(event), priv,
-			   sizeof(*priv)))
-			tt_fail(TT_OWNER, "event %llx is expected, but %llx is found",
-				priv->serial,
-				((struct tt_priv *)
-				 latency_tracker_event_priv(event))->serial);
-		latency_tracker_put_event(tt.main.tracker, event);
-	} else if (none_cleared(clears)) {
-		tt_fail(TT_OWNER, "event %llx is pending, but is not found",
-			priv->serial, 0);
-	}
-}
-
-static void find_none(const struct tt_priv *priv)
-{
-	struct latency_tracker_event *event =
-		latency_tracker_get_event(tt.main.tracker, &priv->key,
-					  sizeof(priv->key));
-
-	if (!event)
+	if (!event) {
+		if (!over && none_cleared(clears))
+			tt_fail(TT_OWNER, "event %llx is pending, but is not found",
+				priv->serial, 0);
 		return;
-	tt_fail(TT_OWNER, "event %llx is over, but %llx is found", priv->serial,
-		((struct tt_priv *)latency_tracker_event_priv(event))->serial);
+	}
+	found = latency_tracker_event_priv(event);
+	if (over)
+		tt_fail(TT_OWNER, "event %llx is over, but %llx is found",
+			priv->serial, found->serial);
+	else if (memcmp(found, priv, sizeof(*priv)))
+		tt_fail(TT_OWNER, "event %llx is expected, but %llx is found",
+			priv->serial, found->serial);
 	latency_tracker_put_event(tt.main.tracker, event);
 }
 
-/* Nobody else uses the key, so it is known what is to be found. */
+/* The key is of this caller alone, so it is known what is to be found. */
 static void own_pair(struct tt_caller *c)
 {
 	/* Pairs with the barriers in control.c. */
@@ -214,30 +216,23 @@ static void own_pair(struct tt_caller *c)
 
 	ret = begin(c, key, kinds[tt_random(c) % ARRAY_SIZE(kinds)], &priv);
 	if (ret == -EEXIST)
-		tt_fail(TT_OWNER, "key %llx has an event, but nobody has begun one",
+		tt_fail(TT_OWNER, "key %llx has an event, but none was begun",
 			key, 0);
 	if (ret)
 		return;
 	if (one_in(c, 8))
-		find_own(&priv, clears);
-	if (one_in(c, 32)) {
-		ret = latency_tracker_event_cancel(tt.main.tracker, &key,
-						   sizeof(key));
-		c->count.cancelled += !ret;
-		c->count.unmatched += ret == -ENOENT;
-	} else {
-		ret = end(c, key);
-	}
+		find(&priv, false, clears);
+	ret = one_in(c, 32) ? cancel(c, key) : end(c, key);
 	if (ret >= 0)
 		tt_ledger_end(&priv, ret == 1);
 	else if (none_cleared(clears))
 		tt_fail(TT_OWNER, "event %llx is pending, but its end returns %lld",
 			priv.serial, ret);
 	if (one_in(c, 16))
-		find_none(&priv);
+		find(&priv, true, 0);
 }
 
-/* Begin and end in one call: nobody ever finds it. */
+/* Begin and end in one call: no look-up ever finds it. */
 static void whole_pair(struct tt_caller *c)
 {
 	u32 flags = LATENCY_TRACKER_START |
@@ -260,10 +255,10 @@ static void whole_pair(struct tt_caller *c)
 		c->count.whole++;
 	}
 	if (one_in(c, 16))
-		find_none(&priv);
+		find(&priv, true, 0);
 }
 
-/* Many have events of the key; which one ends nobody knows. */
+/* Many callers have events of the key; an end may find any of them. */
 static void shared_pairs(struct tt_caller *c)
 {
 	u32 i, n = 1 + tt_random(c) % tt_duplicates;
@@ -274,13 +269,8 @@ static void shared_pairs(struct tt_caller *c)
 		begin(c, key, kinds[tt_random(c) % ARRAY_SIZE(kinds)], &priv);
 	for (i = 0; i < n; i++)
 		end(c, other);
-	if (one_in(c, 64)) {
-		int ret = latency_tracker_event_cancel(tt.main.tracker, &key,
-						       sizeof(key));
-
-		c->count.cancelled += !ret;
-		c->count.unmatched += ret == -ENOENT;
-	}
+	if (one_in(c, 64))
+		cancel(c, key);
 	/* What was begun for one key and ended for another piles up. */
 	if (one_in(c, 128))
 		for (i = 0; i < DRAIN_MAX && end(c, key) >= 0; i++)
@@ -370,7 +360,7 @@ void tt_let_go(struct tt_caller *c)
 			tt_ledger_end(&c->held_priv, ret == 1);
 	}
 	if (latency_tracker_put_event(tt.main.tracker, event))
-		tt_fail(TT_REUSED, "event %llx was held, but nobody knows of it",
+		tt_fail(TT_REUSED, "event %llx was held, but its reference is gone",
 			c->held_priv.serial, 0);
 }
 
@@ -394,13 +384,9 @@ static void hold(struct tt_caller *c)
 			key, c->held_priv.key);
 }
 
-/* The other trackers: who is in this section uses them, as probes do. */
+/* The other trackers: used in a section, as probes do. */
 static void other_pair(struct tt_caller *c)
 {
-	struct tt_priv priv = { .threshold_ns = TT_DEFAULT };
-	struct latency_tracker_in in = {
-		.priv = &priv, .priv_len = sizeof(priv),
-	};
 	struct tt_out out = make_out(c);
 	struct tt_life *life;
 	u64 key = own_key(c);
@@ -409,11 +395,7 @@ static void other_pair(struct tt_caller *c)
 	/* Acquire: pairs with the release in control.c. */
 	life = smp_load_acquire(&tt.other);
 	if (life) {
-		priv.key = key;
-		priv.serial = (u64)c->index << 40;
-		tt_seal(&priv);
-		latency_tracker_event_in(life->tracker, &key, sizeof(key), 0,
-					 &in);
+		tt_begin_other(life->tracker, (u64)c->index << 40, key, 0);
 		/* Some are left to their timeout, or to destroy(). */
 		if (!one_in(c, 4) &&
 		    latency_tracker_event_out(life->tracker, &key, sizeof(key),
@@ -423,26 +405,14 @@ static void other_pair(struct tt_caller *c)
 	preempt_enable_notrace();
 }
 
+static void (*const rounds[16])(struct tt_caller *c) = {
+	own_pair, own_pair, own_pair, own_pair, own_pair, own_pair, own_pair,
+	whole_pair,
+	shared_pairs, shared_pairs, shared_pairs, shared_pairs, shared_pairs,
+	hold, look_up, other_pair,
+};
+
 void tt_round(struct tt_caller *c)
 {
-	switch (tt_random(c) % 16) {
-	case 0 ... 6:
-		own_pair(c);
-		break;
-	case 7:
-		whole_pair(c);
-		break;
-	case 8 ... 12:
-		shared_pairs(c);
-		break;
-	case 13:
-		hold(c);
-		break;
-	case 14:
-		look_up(c);
-		break;
-	default:
-		other_pair(c);
-		break;
-	}
+	rounds[tt_random(c) % ARRAY_SIZE(rounds)](c);
 }

@@ -38,36 +38,45 @@ static DEFINE_PER_CPU(struct tt_cpu, cpus);
 static struct tracepoint *switch_tp;
 static bool probing;
 
-const char *const tt_context_names[TT_CONTEXTS] = {
-	"task", "softirq", "hardirq", "irq_work", "probe", "nmi",
-};
-
-static bool has(enum tt_context context)
+static int thread_main(void *arg)
 {
-	return tt_mask & BIT(context);
-}
+	struct tt_thread *thread = arg;
 
-bool tt_join(struct task_struct *task, struct completion *done)
-{
-	if (IS_ERR_OR_NULL(task))
-		return true;
-	if (!wait_for_completion_timeout(done, 20 * HZ)) {
-		tt.stuck = true;
-		return false;
-	}
-	kthread_stop(task);
-	return true;
-}
-
-void tt_wait_for_join(struct completion *done)
-{
-	complete(done);
+	thread->run(thread->arg);
+	complete(&thread->done);
 	set_current_state(TASK_IDLE);
 	while (!kthread_should_stop()) {
 		schedule();
 		set_current_state(TASK_IDLE);
 	}
 	__set_current_state(TASK_RUNNING);
+	return 0;
+}
+
+int tt_run(struct tt_thread *thread, void (*run)(void *arg), void *arg,
+	   const char *name)
+{
+	struct task_struct *task;
+
+	thread->run = run;
+	thread->arg = arg;
+	init_completion(&thread->done);
+	task = kthread_run(thread_main, thread, "tt_%s", name);
+	thread->task = IS_ERR(task) ? NULL : task;
+	return PTR_ERR_OR_ZERO(task);
+}
+
+void tt_join(struct tt_thread *thread, enum tt_oracle oracle, const char *why)
+{
+	if (!thread->task)
+		return;
+	if (!wait_for_completion_timeout(&thread->done, 20 * HZ)) {
+		tt.stuck = true;
+		tt_fail(oracle, why, 0, 0);
+	} else {
+		kthread_stop(thread->task);
+	}
+	thread->task = NULL;
 }
 
 static void park(void)
@@ -78,7 +87,7 @@ static void park(void)
 	atomic_dec(&tt.parked);
 }
 
-static int task_caller(void *arg)
+static void task_caller(void *arg)
 {
 	struct tt_caller *c = arg;
 	unsigned int i;
@@ -93,8 +102,6 @@ static int task_caller(void *arg)
 		if (i % 8192 == 0)
 			schedule_timeout_idle(1);
 	}
-	tt_wait_for_join(&c->done);
-	return 0;
 }
 
 /*
@@ -118,12 +125,9 @@ static enum hrtimer_restart on_timer(struct hrtimer *timer)
 
 	if (READ_ONCE(tt.stop))
 		return HRTIMER_NORESTART;
-	if (has(TT_HARDIRQ))
-		rounds(TT_HARDIRQ, ROUNDS);
-	if (has(TT_SOFTIRQ))
-		tasklet_schedule(&cpu->tasklet);
-	if (has(TT_IRQ_WORK))
-		irq_work_queue(&cpu->work);
+	rounds(TT_HARDIRQ, ROUNDS);
+	tasklet_schedule(&cpu->tasklet);
+	irq_work_queue(&cpu->work);
 	hrtimer_forward_now(timer, ns_to_ktime(PERIOD_NS));
 	return HRTIMER_RESTART;
 }
@@ -179,9 +183,7 @@ static void stop_probe(void)
 }
 
 #ifdef LT_HAVE_NMI
-static bool showering;
-static struct task_struct *shower_task;
-static struct completion shower_done;
+static struct tt_thread shower;
 
 static int on_nmi(unsigned int type, struct pt_regs *regs)
 {
@@ -190,7 +192,7 @@ static int on_nmi(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
-static int shower(void *arg)
+static void send_nmis(void *arg)
 {
 	int cpu;
 
@@ -201,8 +203,6 @@ static int shower(void *arg)
 	}
 	/* The last ones arrive. */
 	msleep(20);
-	tt_wait_for_join(&shower_done);
-	return 0;
 }
 
 static int start_nmis(void)
@@ -211,20 +211,18 @@ static int start_nmis(void)
 
 	if (err)
 		return err;
-	showering = true;
-	init_completion(&shower_done);
-	shower_task = kthread_run(shower, NULL, "tt_nmi");
-	return PTR_ERR_OR_ZERO(shower_task);
+	err = tt_run(&shower, send_nmis, NULL, "nmi");
+	if (err)
+		lt_unregister_nmi();
+	return err;
 }
 
 static void stop_nmis(void)
 {
-	if (!showering)
+	if (!shower.task)
 		return;
-	if (!tt_join(shower_task, &shower_done))
-		tt_fail(TT_HANG, "the sender of NMIs does not end", 0, 0);
+	tt_join(&shower, TT_HANG, "the sender of NMIs does not end");
 	lt_unregister_nmi();
-	showering = false;
 }
 #else
 static int start_nmis(void)
@@ -245,29 +243,16 @@ static void start_timer(void *arg)
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-static int start_tasks(void)
-{
-	struct tt_caller *c;
-
-	for (c = tt.callers; c < tt.callers + tt_threads; c++) {
-		c->task = kthread_run(task_caller, c, "tt_caller/%u", c->index);
-		if (IS_ERR(c->task))
-			return PTR_ERR(c->task);
-	}
-	return 0;
-}
-
 /* What was started is stopped by tt_stop_callers(), also on an error. */
 int tt_start_callers(void)
 {
-	int err = 0;
+	int i, err = 0;
 
-	if (has(TT_TASK))
-		err = start_tasks();
-	if (!err && has(TT_PROBE))
-		err = start_probe();
-	if (!err && has(TT_NMI))
-		err = start_nmis();
+	for (i = 0; i < TT_TASKS && !err; i++)
+		err = tt_run(&tt.callers[i].thread, task_caller, &tt.callers[i],
+			     "caller");
+	err = err ?: start_probe();
+	err = err ?: start_nmis();
 	if (!err)
 		on_each_cpu(start_timer, NULL, 1);
 	return err;
@@ -289,13 +274,9 @@ void tt_stop_callers(void)
 		tasklet_kill(&p->tasklet);
 		irq_work_sync(&p->work);
 	}
-	for (c = tt.callers; c < tt.callers + tt_threads; c++) {
-		if (!tt_join(c->task, &c->done))
-			tt_fail(TT_HANG, "caller %lld does not end", c->index,
-				0);
-		c->task = NULL;
-	}
-	/* Nobody is left. */
+	for (c = tt.callers; c < tt.callers + TT_TASKS; c++)
+		tt_join(&c->thread, TT_HANG, "a caller does not end");
+	/* No caller is left. */
 	synchronize_rcu();
 	if (tt.stuck)
 		return;
@@ -309,7 +290,6 @@ static int make_caller(struct tt_caller *c, enum tt_context context)
 	c->index = c - tt.callers;
 	/* Never 0, and different from the start. */
 	c->seed = (tt_seed + c->index + 1) * 0x9e3779b97f4a7c15ULL | 1;
-	init_completion(&c->done);
 	c->ledger = kvcalloc(TT_LEDGER, sizeof(*c->ledger), GFP_KERNEL);
 	return c->ledger ? 0 : -ENOMEM;
 }
@@ -339,11 +319,11 @@ int tt_make_callers(void)
 	struct tt_caller *c;
 	int cpu, err = 0;
 
-	tt.nr_callers = tt_threads + num_possible_cpus() * (TT_CONTEXTS - 1);
+	tt.nr_callers = TT_TASKS + num_possible_cpus() * (TT_CONTEXTS - 1);
 	tt.callers = kvcalloc(tt.nr_callers, sizeof(*c), GFP_KERNEL);
 	if (!tt.callers)
 		return -ENOMEM;
-	for (c = tt.callers; c < tt.callers + tt_threads && !err; c++)
+	for (c = tt.callers; c < tt.callers + TT_TASKS && !err; c++)
 		err = make_caller(c, TT_TASK);
 	for_each_possible_cpu(cpu)
 		if (!err)
@@ -351,6 +331,21 @@ int tt_make_callers(void)
 	/* Those of CPUs that are not there were not made. */
 	tt.nr_callers = c - tt.callers;
 	return err;
+}
+
+/* Of the callers in @context; TT_CONTEXTS: of all. */
+struct tt_counts tt_sum(enum tt_context context)
+{
+	const struct tt_caller *c;
+	struct tt_counts sum = { };
+	unsigned int i;
+
+	for (c = tt.callers; c < tt.callers + tt.nr_callers; c++)
+		for (i = 0; i < sizeof(sum) / sizeof(u64); i++)
+			if (context == TT_CONTEXTS || context == c->context)
+				((u64 *)&sum)[i] +=
+					READ_ONCE(((u64 *)&c->count)[i]);
+	return sum;
 }
 
 void tt_free_callers(void)

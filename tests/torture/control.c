@@ -6,7 +6,6 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/err.h>
-#include <linux/kthread.h>
 #include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -27,12 +26,11 @@
 #define FILL_KEY	BIT_ULL(56)
 
 static struct tt_life lives[LIVES];
-static struct task_struct *gp_task, *lives_task;
-static struct completion gp_done, lives_done;
+static struct tt_thread gp_thread, lives_thread;
 
 /* --- grace periods ------------------------------------------------------- */
 
-static int count_gps(void *arg)
+static void count_gps(void *arg)
 {
 	while (!READ_ONCE(tt.stop)) {
 		synchronize_rcu();
@@ -41,39 +39,24 @@ static int count_gps(void *arg)
 		/* Where it takes microseconds, leave something for others. */
 		usleep_range(50, 200);
 	}
-	tt_wait_for_join(&gp_done);
-	return 0;
 }
 
 /* --- the end of a tracker ------------------------------------------------- */
 
-struct destroyer {
-	struct latency_tracker *tracker;
-	struct completion done;
-};
-
-/* It stays, if destroy() does. */
-static struct destroyer destroyer;
-
-static int destroy(void *arg)
+static void destroy(void *tracker)
 {
-	latency_tracker_destroy(destroyer.tracker);
-	tt_wait_for_join(&destroyer.done);
-	return 0;
+	latency_tracker_destroy(tracker);
 }
 
 /* If it does not return, nor do we wait for it. */
 void tt_destroy(struct tt_life *life)
 {
-	struct task_struct *task;
+	/* It stays, if destroy() does. */
+	static struct tt_thread thread;
 
-	destroyer.tracker = life->tracker;
-	init_completion(&destroyer.done);
-	task = kthread_run(destroy, NULL, "tt_destroy");
-	if (IS_ERR(task))
+	if (tt_run(&thread, destroy, life->tracker, "destroy"))
 		latency_tracker_destroy(life->tracker);
-	else if (!tt_join(task, &destroyer.done))
-		tt_fail(TT_DESTROY, "destroy() does not return", 0, 0);
+	tt_join(&thread, TT_DESTROY, "destroy() does not return");
 	if (!tt.stuck)
 		WRITE_ONCE(life->alive, false);
 }
@@ -93,22 +76,31 @@ struct latency_tracker_config tt_config(struct tt_life *life)
 	};
 }
 
+/* A begin on another tracker: of it, no ledger knows. */
+int tt_begin_other(struct latency_tracker *tracker, u64 serial, u64 key,
+		   u64 timeout_ns)
+{
+	struct tt_priv priv = {
+		.serial = serial, .key = key, .threshold_ns = TT_DEFAULT,
+	};
+	struct latency_tracker_in in = {
+		.priv = &priv, .priv_len = sizeof(priv),
+		.timeout_ns = timeout_ns,
+	};
+
+	tt_seal(&priv);
+	return latency_tracker_event_in(tracker, &key, sizeof(key),
+					timeout_ns ? LATENCY_TRACKER_TIMEOUT : 0,
+					&in);
+}
+
 /* When destroy() comes, something is always about to be told. */
 static void leave_some(struct latency_tracker *tracker)
 {
-	struct tt_priv priv = { .threshold_ns = TT_DEFAULT };
-	struct latency_tracker_in in = {
-		.priv = &priv, .priv_len = sizeof(priv),
-	};
 	int i;
 
-	for (i = 1; i <= LEFT; i++) {
-		in.timeout_ns = i * LEFT_NS;
-		priv.key = FILL_KEY + i;
-		tt_seal(&priv);
-		latency_tracker_event_in(tracker, &priv.key, sizeof(priv.key),
-					 LATENCY_TRACKER_TIMEOUT, &in);
-	}
+	for (i = 1; i <= LEFT; i++)
+		tt_begin_other(tracker, 0, FILL_KEY + i, i * LEFT_NS);
 }
 
 /* An event that is put while destroy() waits for it. */
@@ -129,18 +121,12 @@ static void put_late(struct work_struct *work)
 
 static void hold_for_a_while(struct latency_tracker *tracker)
 {
-	struct tt_priv priv = { .key = FILL_KEY, .threshold_ns = TT_DEFAULT };
-	struct latency_tracker_in in = {
-		.priv = &priv, .priv_len = sizeof(priv),
-	};
+	u64 key = FILL_KEY;
 
-	tt_seal(&priv);
-	if (latency_tracker_event_in(tracker, &priv.key, sizeof(priv.key), 0,
-				     &in))
+	if (tt_begin_other(tracker, 0, key, 0))
 		return;
 	holder.tracker = tracker;
-	holder.event = latency_tracker_get_event(tracker, &priv.key,
-						 sizeof(priv.key));
+	holder.event = latency_tracker_get_event(tracker, &key, sizeof(key));
 	if (holder.event)
 		schedule_delayed_work(&holder.work, HZ / 50);
 }
@@ -181,45 +167,37 @@ static bool live(struct tt_life *life)
 	return good;
 }
 
-static int live_and_die(void *arg)
+static void live_and_die(void *arg)
 {
 	while (!READ_ONCE(tt.stop)) {
 		if (!live(&lives[tt.lives % LIVES]))
 			break;
 		tt.lives++;
 	}
-	tt_wait_for_join(&lives_done);
-	return 0;
 }
 
 int tt_start_control(void)
 {
-	init_completion(&gp_done);
-	init_completion(&lives_done);
+	int err;
+
 	INIT_DELAYED_WORK(&holder.work, put_late);
-	gp_task = kthread_run(count_gps, NULL, "tt_gp");
-	if (IS_ERR(gp_task))
-		return PTR_ERR(gp_task);
-	if (!tt_others)
-		return 0;
-	lives_task = kthread_run(live_and_die, NULL, "tt_lives");
-	return PTR_ERR_OR_ZERO(lives_task);
+	err = tt_run(&gp_thread, count_gps, NULL, "gp");
+	if (!err && tt_others)
+		err = tt_run(&lives_thread, live_and_die, NULL, "lives");
+	return err;
 }
 
 /* After the callers. */
 void tt_stop_control(void)
 {
 	WRITE_ONCE(tt.stop, true);
-	if (!tt_join(lives_task, &lives_done))
-		tt_fail(TT_DESTROY, "destroy() of another tracker does not return",
-			0, 0);
-	if (!tt_join(gp_task, &gp_done))
-		tt_fail(TT_HANG, "a grace period does not end", 0, 0);
+	tt_join(&lives_thread, TT_DESTROY, "destroy() of another tracker does not return");
+	tt_join(&gp_thread, TT_HANG, "a grace period does not end");
 }
 
 /* --- changes ----------------------------------------------------------------- */
 
-/* Who has seen tt.clears even, and the same again, has missed none of these. */
+/* A caller that reads the same even tt.clears twice has missed none of these. */
 static void clear(bool off)
 {
 	struct latency_tracker *tracker = tt.main.tracker;
@@ -248,18 +226,13 @@ void tt_change_something(struct tt_caller *c)
 		latency_tracker_set_threshold(tracker, tt_thresholds[i]);
 		latency_tracker_set_timeout(tracker, random & BIT(8) ?
 						     random % 3000000 : 0);
-		tt.changes += 2;
 	}
 	random = tt_random(c);
-	if (tt_change & TT_CHANGE_TRACKING && random % 4 == 0) {
+	if (tt_change & TT_CHANGE_TRACKING && random % 4 == 0)
 		clear(random & BIT(8));
-		tt.changes++;
-	}
-	if (tt_change & TT_CHANGE_COLLECT && random & BIT(9)) {
+	if (tt_change & TT_CHANGE_COLLECT && random & BIT(9))
 		latency_tracker_set_collect(tracker, random & BIT(10) ?
 						     random % 5000000 : 0);
-		tt.changes++;
-	}
 }
 
 /* --- pauses ------------------------------------------------------------------ */
@@ -268,15 +241,14 @@ void tt_change_something(struct tt_caller *c)
 void tt_pause(void)
 {
 	unsigned long end = jiffies + PATIENCE;
-	int tasks = tt_mask & BIT(TT_TASK) ? tt_threads : 0;
 
 	WRITE_ONCE(tt.paused, true);
 	/* Full barrier; pairs with park(). */
-	while (atomic_add_return(0, &tt.parked) < tasks &&
+	while (atomic_add_return(0, &tt.parked) < TT_TASKS &&
 	       !READ_ONCE(tt.stop)) {
 		if (time_after(jiffies, end))
 			tt_fail(TT_HANG, "only %lld of %lld tasks pause",
-				atomic_read(&tt.parked), tasks);
+				atomic_read(&tt.parked), TT_TASKS);
 		usleep_range(100, 500);
 	}
 	/* The others are in sections of their own. */
@@ -287,24 +259,9 @@ void tt_go_on(void)
 {
 	WRITE_ONCE(tt.paused, false);
 	wake_up_all(&tt.resume);
-	/* Who has not noticed would count as parked at the next pause. */
+	/* A task that has not noticed would count as parked at the next pause. */
 	while (atomic_read(&tt.parked) && !READ_ONCE(tt.stop))
 		usleep_range(100, 500);
-}
-
-static void sum_up(struct tt_counts *sum)
-{
-	const struct tt_caller *c;
-
-	for (c = tt.callers; c < tt.callers + tt.nr_callers; c++) {
-		sum->begun += c->count.begun;
-		sum->finished += c->count.finished;
-		sum->late += c->count.late;
-		sum->skipped += c->count.skipped;
-		sum->kept += c->count.kept;
-		sum->unmatched += c->count.unmatched;
-		sum->cancelled += c->count.cancelled;
-	}
 }
 
 struct claim {
@@ -352,7 +309,7 @@ static struct claim wrong_count(const struct latency_tracker_counts *n,
 }
 
 /*
- * Nobody calls, but the worker of the tracker may be about to tell what it has
+ * No caller is active, but the worker of the tracker may be about to tell what it has
  * counted, or to count what it has taken; that ends soon. @all: it is the main
  * one, and what the callers have counted is compared, too.
  */
@@ -365,7 +322,7 @@ bool tt_check_counts(struct latency_tracker *tracker, bool all)
 
 	/* Of another one, callers use the main one meanwhile. */
 	if (all)
-		sum_up(&sum);
+		sum = tt_sum(TT_CONTEXTS);
 	for (;;) {
 		latency_tracker_snapshot(tracker, &n);
 		wrong = wrong_count(&n, &sum, all);
@@ -442,7 +399,7 @@ s64 tt_spare(void)
 
 /*
  * All events are taken, once they have come home; a pool that may grow does.
- * Nobody else uses the main tracker any more.
+ * Nothing else uses the main tracker any more.
  */
 void tt_check_balance(s64 spare)
 {

@@ -13,17 +13,11 @@
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
-#include <linux/string.h>
 
 #include "torture.h"
-#include "twin.h"
 
 #define TICK_MS		15
 #define PAUSE_MS	700
-
-unsigned int tt_threads = 4;
-module_param_named(threads, tt_threads, uint, 0444);
-MODULE_PARM_DESC(threads, "tasks that begin and end events, 1 to 1024 (4)");
 
 unsigned int tt_keys = 64;
 module_param_named(keys, tt_keys, uint, 0444);
@@ -34,18 +28,9 @@ module_param_named(duplicates, tt_duplicates, uint, 0444);
 MODULE_PARM_DESC(duplicates,
 		 "events of one key that a caller begins before it ends one, 1 to 1024 (4)");
 
-unsigned int tt_duration = 10;
-module_param_named(duration, tt_duration, uint, 0444);
+static unsigned int duration = 10;
+module_param(duration, uint, 0444);
 MODULE_PARM_DESC(duration, "seconds, at most (10)");
-
-unsigned long tt_pairs;
-module_param_named(pairs, tt_pairs, ulong, 0444);
-MODULE_PARM_DESC(pairs, "stop after so many pairs of begin and end; 0 is no limit (0)");
-
-static char *contexts = "all";
-module_param(contexts, charp, 0444);
-MODULE_PARM_DESC(contexts,
-		 "some of task, softirq, hardirq, irq_work, probe, nmi with commas, or all (all)");
 
 unsigned int tt_buckets;
 module_param_named(buckets, tt_buckets, uint, 0444);
@@ -73,56 +58,7 @@ bool tt_others = true;
 module_param_named(others, tt_others, bool, 0444);
 MODULE_PARM_DESC(others, "other trackers are created and destroyed meanwhile (Y)");
 
-unsigned int tt_mask;
 struct tt tt;
-
-static int bad_parameter(const char *text)
-{
-	pr_err("%s: %s: see modinfo\n", KBUILD_MODNAME, text);
-	return -EINVAL;
-}
-
-static int read_contexts(void)
-{
-	char names[80], *rest = names, *name;
-	int i;
-
-	if (!strcmp(contexts, "all")) {
-		tt_mask = BIT(TT_CONTEXTS) - 1;
-		return 0;
-	}
-	if (strscpy(names, contexts, sizeof(names)) < 0)
-		return -EINVAL;
-	while ((name = strsep(&rest, ","))) {
-		i = match_string(tt_context_names, TT_CONTEXTS, name);
-		if (i < 0)
-			return i;
-		tt_mask |= BIT(i);
-	}
-	return 0;
-}
-
-static int read_parameters(void)
-{
-	if (!tt_threads || tt_threads > 1024)
-		return bad_parameter("threads is 1 to 1024");
-	if (!tt_keys || tt_keys > BIT(20))
-		return bad_parameter("keys is 1 to 1048576");
-	if (!tt_duplicates || tt_duplicates > 1024)
-		return bad_parameter("duplicates is 1 to 1024");
-	if (!tt_duration || tt_duration > 86400)
-		return bad_parameter("duration is 1 to 86400");
-	if (tt_buckets > BIT(20))
-		return bad_parameter("buckets is 0 to 1048576");
-	if (tt_change > 7)
-		return bad_parameter("change is 0 to 7");
-	if (!tt_pool || tt_pool > LATENCY_TRACKER_EVENTS_MAX ||
-	    tt_grow > LATENCY_TRACKER_EVENTS_MAX)
-		return bad_parameter("pool is 1 to 16777216, grow 0 to 16777216");
-	if (read_contexts())
-		return bad_parameter("contexts has unknown names");
-	return 0;
-}
 
 static bool over(void)
 {
@@ -130,20 +66,10 @@ static bool over(void)
 	return smp_load_acquire(&tt.stop) || signal_pending(current);
 }
 
-static u64 pairs_so_far(void)
-{
-	const struct tt_caller *c;
-	u64 pairs = 0;
-
-	for (c = tt.callers; c < tt.callers + tt.nr_callers; c++)
-		pairs += READ_ONCE(c->count.pairs);
-	return pairs;
-}
-
-/* Until it is enough, or an oracle objects. */
+/* Until the time is over, or an oracle objects. */
 static void torture(struct tt_caller *self)
 {
-	u64 now_ns, end_ns = tt.began_ns + tt_duration * (u64)NSEC_PER_SEC;
+	u64 now_ns, end_ns = tt.began_ns + duration * (u64)NSEC_PER_SEC;
 	u64 pause_ns = tt.began_ns;
 
 	do {
@@ -157,8 +83,7 @@ static void torture(struct tt_caller *self)
 			tt.pauses++;
 		tt_go_on();
 		pause_ns = latency_tracker_clock();
-	} while (!over() && now_ns < end_ns &&
-		 (!tt_pairs || pairs_so_far() < tt_pairs));
+	} while (!over() && now_ns < end_ns);
 }
 
 /* Everything stops before anything is judged. */
@@ -183,52 +108,48 @@ static int run(s64 spare)
 	return 0;
 }
 
-static void report_pairs(void)
-{
-	u64 sum = 0, whole = 0, other = 0, by[TT_CONTEXTS] = { };
-	const struct tt_caller *c;
+static const char *const oracle_names[TT_ORACLES] = {
+	[TT_VERDICT] = "verdict",
+	[TT_CONTENT] = "content",
+	[TT_REMOVED] = "removed",
+	[TT_REUSED] = "reused",
+	[TT_OWNER] = "owner",
+	[TT_COUNTS] = "counts",
+	[TT_BALANCE] = "balance",
+	[TT_DESTROY] = "destroy",
+	[TT_RETIRED] = "retired",
+	[TT_HANG] = "hang",
+};
 
-	for (c = tt.callers; c < tt.callers + tt.nr_callers; c++) {
-		by[c->context] += c->count.pairs;
-		whole += c->count.whole;
-		other += c->count.other_pairs;
-		sum += c->count.pairs;
-	}
+static void report_pairs(const struct tt_counts *n)
+{
+	u64 by[TT_CONTEXTS];
+	int i;
+
+	for (i = 0; i < TT_CONTEXTS; i++)
+		by[i] = tt_sum(i).pairs;
 	pr_info("torture: pairs=%llu task=%llu softirq=%llu hardirq=%llu irq_work=%llu probe=%llu nmi=%llu whole=%llu other=%llu nmis=%lld ms=%llu\n",
-		sum, by[TT_TASK], by[TT_SOFTIRQ], by[TT_HARDIRQ],
-		by[TT_IRQ_WORK], by[TT_PROBE], by[TT_NMI], whole, other,
-		atomic64_read(&tt.nmis),
+		n->pairs, by[TT_TASK], by[TT_SOFTIRQ], by[TT_HARDIRQ],
+		by[TT_IRQ_WORK], by[TT_PROBE], by[TT_NMI], n->whole,
+		n->other_pairs, atomic64_read(&tt.nmis),
 		div_u64(latency_tracker_clock() - tt.began_ns, NSEC_PER_MSEC));
 }
 
-static void report_readers(void)
+static void report_readers(const struct tt_counts *n)
 {
-	u64 looked = 0, ended = 0, held = 0, outlived = 0, forgotten = 0;
-	u64 ages[TT_AGES] = { };
-	const struct tt_caller *c;
-	int i;
-
-	for (c = tt.callers; c < tt.callers + tt.nr_callers; c++) {
-		looked += c->count.looked_up;
-		ended += c->count.ended;
-		held += c->count.held;
-		outlived += c->count.outlived;
-		forgotten += c->count.forgotten;
-		for (i = 0; i < TT_AGES; i++)
-			ages[i] += c->count.ages[i];
-	}
-	pr_info("torture: looked_up=%llu ended=%llu age0=%llu age1=%llu older=%llu unknown=%llu held=%llu outlived=%llu gps=%lu pauses=%lu lives=%lu changes=%lu\n",
-		looked, ended, ages[0], ages[1], ages[2], forgotten, held,
-		outlived, tt.gp, tt.pauses, tt.lives, tt.changes);
+	pr_info("torture: looked_up=%llu ended=%llu held=%llu outlived=%llu gps=%lu pauses=%lu lives=%lu\n",
+		n->looked_up, n->ended, n->held, n->outlived, tt.gp, tt.pauses,
+		tt.lives);
 }
 
 static void report(const struct latency_tracker_counts *n)
 {
 	enum tt_oracle failed = atomic_read(&tt.failed);
+	struct tt_counts sum = tt_sum(TT_CONTEXTS);
 	char why[160];
 
-	report_pairs();
-	report_readers();
+	report_pairs(&sum);
+	report_readers(&sum);
 	pr_info("torture: started=%llu finished=%llu late=%llu timeouts=%llu collected=%llu cleared=%llu replaced=%llu skipped=%llu kept=%llu unmatched=%llu clock_back=%llu capacity=%llu\n",
 		n->started, n->finished, n->late, n->timeouts, n->collected,
 		n->cleared, n->replaced, n->skipped, n->kept, n->unmatched,
@@ -238,7 +159,7 @@ static void report(const struct latency_tracker_counts *n)
 		return;
 	}
 	pr_info("torture: FAILED oracle=%s after_ms=%llu\n",
-		tt_oracle_name(failed),
+		oracle_names[failed],
 		div_u64(tt.failed_ns - tt.began_ns, NSEC_PER_MSEC));
 	/* A constant of ours, with two values at most. */
 	snprintf(why, sizeof(why), tt.why, tt.args[0], tt.args[1]);
@@ -283,11 +204,8 @@ static int torture_a_tracker(void)
 
 static int __init torture_init(void)
 {
-	int err = read_parameters();
+	int err = tt_twin_init();
 
-	if (err)
-		return err;
-	err = tt_twin_init();
 	if (err)
 		return err;
 	init_waitqueue_head(&tt.resume);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What must be true of each event, whoever looks.
+ * What must be true of each event, in every context.
  */
 #include <linux/errno.h>
 #include <linux/hash.h>
-#include <linux/minmax.h>
 #include <linux/string.h>
 
 #include "torture.h"
@@ -24,26 +23,8 @@
 
 #define SERIAL_SHIFT	40
 
-static const char *const oracle_names[TT_ORACLES] = {
-	[TT_VERDICT] = "verdict",
-	[TT_CONTENT] = "content",
-	[TT_REMOVED] = "removed",
-	[TT_REUSED] = "reused",
-	[TT_OWNER] = "owner",
-	[TT_COUNTS] = "counts",
-	[TT_BALANCE] = "balance",
-	[TT_DESTROY] = "destroy",
-	[TT_RETIRED] = "retired",
-	[TT_HANG] = "hang",
-};
-
 /* Any value that a default threshold can have. */
 const u64 tt_thresholds[TT_TIMES] = { 0, 20000, LATENCY_TRACKER_NEVER };
-
-const char *tt_oracle_name(enum tt_oracle oracle)
-{
-	return oracle_names[oracle];
-}
 
 /* The first one counts. Any context. */
 void tt_fail(enum tt_oracle oracle, const char *why, u64 a, u64 b)
@@ -140,7 +121,7 @@ static void write_end(const struct tt_priv *priv, u64 flags)
 
 /*
  * The caller has ended the event. If it was late, the callback has written
- * that down already; if not, nobody but the caller knows.
+ * that down already; if not, only the caller knows.
  */
 void tt_ledger_end(const struct tt_priv *priv, bool late)
 {
@@ -205,13 +186,10 @@ void tt_check_age(struct tt_caller *c, const struct tt_priv *priv)
 	int age = tt_age(priv);
 
 	c->count.looked_up++;
-	if (age < 0) {
-		c->count.forgotten++;
+	if (age < 0)
 		return;
-	}
 	if (atomic64_read(word_of(priv)) & L_DONE)
 		c->count.ended++;
-	c->count.ages[min(age, TT_AGES - 1)]++;
 	if (age > 1)
 		tt_fail(TT_REMOVED, "event %llx is found %lld grace periods after its removal",
 			priv->serial, age);

@@ -5,7 +5,7 @@
  * Callers begin and end events without a pause, in all contexts at once: tasks,
  * soft and hard interrupts, irq_work, a probe under the run-queue lock, NMIs.
  * Meanwhile settings change, events are cleared, the pool grows, and other
- * trackers come and go. Each event carries in its private bytes who began it
+ * trackers come and go. Each event carries in its private bytes which caller began it
  * and as which one of his; a ledger knows what became of it.
  *
  * The first oracle that objects writes down why and stops all; nothing is
@@ -37,8 +37,8 @@ enum tt_oracle {
 	TT_VERDICT,	/* exactly one verdict per event */
 	TT_CONTENT,	/* callbacks are told what was put in */
 	TT_REMOVED,	/* nothing is found a grace period after its removal */
-	TT_REUSED,	/* no event changes under who reads or holds it */
-	TT_OWNER,	/* who is alone with a key finds its event, and no other */
+	TT_REUSED,	/* no event changes under a reader or holder */
+	TT_OWNER,	/* a caller alone with a key finds its event, no other */
 	TT_COUNTS,	/* the counters are those of the callers, and add up */
 	TT_BALANCE,	/* at the end all events are in the pool */
 	TT_DESTROY,	/* no callback after destroy(), which returns */
@@ -65,20 +65,13 @@ struct tt_priv {
 #define TT_TIMES	3
 extern const u64 tt_thresholds[TT_TIMES];
 
-/* Grace periods since the removal of what a look-up has found. */
-#define TT_AGES		3
+/* Callers in TT_TASK. */
+#define TT_TASKS	4
 
-/*
- * Written by their caller alone, read while it pauses.
- * @whole: of @pairs, those that began and ended in one call
- * @ended: of @looked_up, those that ended while they were looked at
- * @outlived: of @held, those that were over for two grace periods when they
- *	were let go
- * @forgotten: of @looked_up, those that are not in the ledger any more
- */
+/* Written by their caller alone, read while it pauses. All are u64. */
 struct tt_counts {
 	u64 pairs;
-	u64 whole;
+	u64 whole;	/* of them, those that began and ended in one call */
 	u64 begun;
 	u64 finished;
 	u64 late;
@@ -88,11 +81,9 @@ struct tt_counts {
 	u64 cancelled;
 	u64 off;
 	u64 looked_up;
-	u64 ended;
-	u64 ages[TT_AGES];
+	u64 ended;	/* of them, those that ended while they were looked at */
 	u64 held;
-	u64 outlived;
-	u64 forgotten;
+	u64 outlived;	/* of them, those let go two grace periods after their end */
 	u64 other_pairs;
 };
 
@@ -100,32 +91,26 @@ struct tt_counts {
 #define TT_LEDGER_BITS	15
 #define TT_LEDGER	BIT(TT_LEDGER_BITS)
 
-/**
- * struct tt_caller - one that begins and ends
- * @context: where it runs
- * @index: in tt.callers
- * @number: of its last event
- * @seed: of its random numbers
- * @rounds: until it lets go of @held
- * @held: an event that it holds, or NULL
- * @held_priv: what the event has carried then
- * @count: what it has done
- * @ledger: of its events
- * @task: for TT_TASK
- * @done: for TT_TASK: it has come to its end
- */
-struct tt_caller {
-	enum tt_context context;
-	u32 index;
-	u64 number;
-	u64 seed;
-	u32 rounds;
-	struct latency_tracker_event *held;
-	struct tt_priv held_priv;
-	struct tt_counts count;
-	atomic64_t *ledger;
+/* A kernel thread that ends by itself. */
+struct tt_thread {
 	struct task_struct *task;
 	struct completion done;
+	void (*run)(void *arg);
+	void *arg;
+};
+
+/* Begins and ends events. */
+struct tt_caller {
+	enum tt_context context;
+	u32 index;			/* in tt.callers */
+	u64 number;			/* of its last event */
+	u64 seed;			/* of its random numbers */
+	u32 rounds;			/* until it lets go of @held */
+	struct latency_tracker_event *held;
+	struct tt_priv held_priv;	/* what @held has carried then */
+	struct tt_counts count;
+	atomic64_t *ledger;		/* of its events */
+	struct tt_thread thread;	/* for TT_TASK */
 };
 
 /* What an end hands to the callback. */
@@ -145,68 +130,40 @@ struct tt_life {
 	bool other;	/* not the main one */
 };
 
-/**
- * struct tt - the run
- * @main: the tracker that is tortured all the time
- * @other: the one that is there for some milliseconds, or NULL
- * @callers: tasks first, then those of the CPUs
- * @nr_callers: of them
- * @gp: grace periods so far
- * @clears: odd while events may be cleared, changes when they may have been
- * @stop: the end
- * @stuck: something that was to end has not
- * @paused: callers do nothing
- * @parked: tasks that wait for the end of the pause
- * @resume: where
- * @timeouts: callbacks for what is pending
- * @collected: callbacks for what was given up
- * @lives: other trackers that came and went
- * @changes: of settings
- * @pauses: at which the counters were checked
- * @nmis: that were seen
- * @began_ns: when it began
- * @failed_ns: when the first oracle objected
- * @failed: which one
- * @why: what it says
- * @args: to be printed in @why
- */
+/* The run. */
 struct tt {
-	struct tt_life main;
-	struct tt_life *other;
-	struct tt_caller *callers;
+	struct tt_life main;		/* is tortured all the time */
+	struct tt_life *other;		/* is there for some milliseconds, or NULL */
+	struct tt_caller *callers;	/* tasks first, then those of the CPUs */
 	unsigned int nr_callers;
-	unsigned long gp;
-	unsigned long clears;
-	bool stop;
-	bool stuck;
-	bool paused;
-	atomic_t parked;
-	wait_queue_head_t resume;
-	atomic64_t timeouts;
-	atomic64_t collected;
-	unsigned long lives;
-	unsigned long changes;
-	unsigned long pauses;
+	unsigned long gp;		/* grace periods so far */
+	unsigned long clears;		/* odd while events may be cleared */
+	bool stop;			/* the end */
+	bool stuck;			/* something that was to end has not */
+	bool paused;			/* callers do nothing */
+	atomic_t parked;		/* tasks that wait for the end of the pause */
+	wait_queue_head_t resume;	/* where */
+	atomic64_t timeouts;		/* callbacks for what is pending */
+	atomic64_t collected;		/* callbacks for what was given up */
+	unsigned long lives;		/* other trackers that came and went */
+	unsigned long pauses;		/* at which the counters were checked */
 	atomic64_t nmis;
 	u64 began_ns;
-	u64 failed_ns;
-	atomic_t failed;
-	const char *why;
+	u64 failed_ns;			/* when the first oracle objected */
+	atomic_t failed;		/* which one */
+	const char *why;		/* what it says, with @args */
 	u64 args[2];
 };
 
 extern struct tt tt;
 
 /* Parameters. */
-extern unsigned int tt_threads, tt_keys, tt_duplicates, tt_duration, tt_pool,
-	tt_grow, tt_buckets, tt_change, tt_mask;
-extern unsigned long tt_pairs, tt_seed;
+extern unsigned int tt_keys, tt_duplicates, tt_pool, tt_grow, tt_buckets, tt_change;
+extern unsigned long tt_seed;
 extern bool tt_others;
-extern const char *const tt_context_names[TT_CONTEXTS];
 
 /* oracle.c */
 void tt_fail(enum tt_oracle oracle, const char *why, u64 a, u64 b);
-const char *tt_oracle_name(enum tt_oracle oracle);
 void tt_ledger_begin(struct tt_caller *c, struct tt_priv *priv);
 void tt_ledger_void(struct tt_caller *c, const struct tt_priv *priv);
 void tt_ledger_end(const struct tt_priv *priv, bool late);
@@ -227,15 +184,18 @@ int tt_start_callers(void);
 void tt_stop_callers(void);
 int tt_make_callers(void);
 void tt_free_callers(void);
-/* Joins a task that ends by itself; false, and tt.stuck, if it doesn't. */
-bool tt_join(struct task_struct *task, struct completion *done);
-/* The last words of such a task. */
-void tt_wait_for_join(struct completion *done);
+struct tt_counts tt_sum(enum tt_context context);
+int tt_run(struct tt_thread *thread, void (*run)(void *arg), void *arg,
+	   const char *name);
+/* If it does not end, @oracle objects, and tt.stuck. */
+void tt_join(struct tt_thread *thread, enum tt_oracle oracle, const char *why);
 
 /* control.c */
 int tt_start_control(void);
 void tt_stop_control(void);
 void tt_change_something(struct tt_caller *c);
+int tt_begin_other(struct latency_tracker *tracker, u64 serial, u64 key,
+		   u64 timeout_ns);
 void tt_pause(void);
 void tt_go_on(void);
 bool tt_check_counts(struct latency_tracker *tracker, bool all);
@@ -243,5 +203,17 @@ struct latency_tracker_config tt_config(struct tt_life *life);
 void tt_destroy(struct tt_life *life);
 s64 tt_spare(void);
 void tt_check_balance(s64 spare);
+
+/* twin.c */
+#ifdef TT_TWIN
+int tt_twin_init(void);
+void tt_twin_settle(void);
+void tt_twin_exit(void);
+#else
+static inline int tt_twin_init(void) { return 0; }
+/* Until nothing runs that should have ended long ago. */
+static inline void tt_twin_settle(void) { }
+static inline void tt_twin_exit(void) { }
+#endif
 
 #endif /* _LT_TORTURE_H */

@@ -1,47 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rooms of the core in which the twins are broken, and a detector.
+ * Broken twins: does an oracle object when the core is wrong?
+ *
+ * latency_tracker_twin is the same torture on a core of its own, compiled from
+ * the same files. Where they are included here, some functions have another
+ * name, and do what they should not when a parameter says so. Nothing of that
+ * is in the modules for users, nor in their sources.
  */
 #include <linux/build_bug.h>
 #include <linux/delay.h>
 #include <linux/export.h>
+#include <linux/kobject.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/workqueue.h>
 
 #include "core/event.h"
 #include "core/reclaim.h"
 #include "core/tracker.h"
 #include "torture.h"
-#include "twin.h"
-#include "wrapper/rcupdate.h"
+#include "wrapper/call_rcu.h"
 
-static char *twin = "none";
-module_param(twin, charp, 0444);
-MODULE_PARM_DESC(twin,
-		 "what is broken: none, grace (there is no grace period), twice (events are retired twice), leak (references are not dropped), armed (timeouts fire after destroy), two (of two ends both win) (none)");
+/* What is broken. */
+static bool grace;
+module_param(grace, bool, 0444);
+MODULE_PARM_DESC(grace, "there is no grace period (N)");
+static bool twice;
+module_param(twice, bool, 0444);
+MODULE_PARM_DESC(twice, "events are retired twice (N)");
+static bool leak;
+module_param(leak, bool, 0444);
+MODULE_PARM_DESC(leak, "references are not dropped (N)");
+static bool armed;
+module_param(armed, bool, 0444);
+MODULE_PARM_DESC(armed, "timeouts fire after destroy() (N)");
+static bool two;
+module_param(two, bool, 0444);
+MODULE_PARM_DESC(two, "of two ends both win (N)");
 
-enum twin {
-	TWIN_NONE,
-	TWIN_GRACE,
-	TWIN_TWICE,
-	TWIN_LEAK,
-	TWIN_ARMED,
-	TWIN_TWO,
-};
-
-static const char *const twins[] = {
-	"none", "grace", "twice", "leak", "armed", "two",
-};
-
-static int broken;
 static atomic_t turns;
 
-/* This one is broken, not always, and not before the torture has begun. */
-static bool turn_of(enum twin which, int period)
+/* Broken, but not always, and not before the torture has begun. */
+static bool turn_of(bool broken, int period)
 {
-	return broken == which && READ_ONCE(tt.began_ns) &&
+	return broken && READ_ONCE(tt.began_ns) &&
 	       atomic_inc_return(&turns) % period == 0;
 }
 
@@ -66,7 +68,7 @@ static bool turn_of(enum twin which, int period)
 
 static void twin_call_rcu(struct rcu_head *rcu, rcu_callback_t func)
 {
-	if (broken == TWIN_GRACE)
+	if (grace)
 		func(rcu);
 	else
 		lt_call_rcu(rcu, func);
@@ -80,7 +82,7 @@ static void twin_call_rcu(struct rcu_head *rcu, rcu_callback_t func)
 
 /* The detector: set as long as an event is not in use. */
 #define TWIN_RETIRED	BIT(30)
-static_assert(!(TWIN_RETIRED & (LT_EVENT_PENDING | LT_EVENT_TIMED_OUT |
+static_assert(!(TWIN_RETIRED & (LT_EVENT_OPEN | LT_EVENT_TIMED_OUT |
 				LT_EVENT_COUNT)));
 
 static void retire_once(struct lt_reclaim *reclaim, struct lt_pool_item *item)
@@ -99,7 +101,7 @@ static void retire_once(struct lt_reclaim *reclaim, struct lt_pool_item *item)
 static void twin_retire(struct lt_reclaim *reclaim, struct lt_pool_item *item)
 {
 	retire_once(reclaim, item);
-	if (turn_of(TWIN_TWICE, 256))
+	if (turn_of(twice, 256))
 		retire_once(reclaim, item);
 }
 
@@ -110,7 +112,7 @@ static LLIST_HEAD(lost);
 
 static bool twin_drop(struct latency_tracker_event *event, int flags)
 {
-	if (!turn_of(TWIN_LEAK, 4096))
+	if (!turn_of(leak, 4096))
 		return lt_event_drop(event, flags);
 	atomic_sub(flags, &event->refs);
 	llist_add(&event->item.link, &lost);
@@ -130,8 +132,7 @@ static void find_lost(struct latency_tracker *tracker)
 
 #define lt_event_drop twin_drop
 #define lt_retire twin_retire
-#include "core/event.c"
-#include "core/verdict.c"
+#include "core/outcome.c"
 
 /* --- armed: destroy() does not wait for the worker ----------------------------- */
 
@@ -139,6 +140,8 @@ static void twin_really_destroy(struct latency_tracker *tracker);
 #define latency_tracker_destroy twin_really_destroy
 #include "core/lifecycle.c"
 #undef latency_tracker_destroy
+#include "core/settings.c"
+#include "core/snapshot.c"
 
 struct late_destroy {
 	struct delayed_work work;
@@ -163,7 +166,7 @@ void latency_tracker_destroy(struct latency_tracker *tracker)
 	struct late_destroy *late = NULL;
 
 	find_lost(tracker);
-	if (broken == TWIN_ARMED)
+	if (armed)
 		late = kzalloc(sizeof(*late), GFP_KERNEL);
 	if (!late) {
 		twin_really_destroy(tracker);
@@ -183,8 +186,8 @@ static int twin_del(struct lfht *ht, struct lfht_node *node)
 	struct latency_tracker_event *event = lt_event_of_node(node);
 	int err = lfht_del(ht, node);
 
-	if (err && broken == TWIN_TWO && lt_event_ref(event, false)) {
-		atomic_or(LT_EVENT_PENDING, &event->refs);
+	if (err && two && lt_event_ref(event, false)) {
+		atomic_or(LT_EVENT_OPEN, &event->refs);
 		err = 0;
 	}
 	return err;
@@ -196,7 +199,7 @@ twin_take(struct lfht *ht, unsigned long hash, lfht_match_fn match,
 {
 	struct lfht_iter iter;
 
-	if (broken != TWIN_TWO)
+	if (!two)
 		return lfht_take(ht, hash, match, key);
 	do {
 		lfht_lookup(ht, hash, match, key, &iter);
@@ -206,20 +209,40 @@ twin_take(struct lfht *ht, unsigned long hash, lfht_match_fn match,
 
 #define lfht_del twin_del
 #define lfht_take twin_take
+#include "core/begin.c"
 #include "latency_tracker.c"
 
+/* --- the rest of the core, as it is ------------------------------------------- */
+
+#undef lfht_del
+#undef lfht_take
+
+/* Not in the place of the other core. */
+#define kset_create_and_add(name, ops, parent)				\
+	kset_create_and_add(name "_twin", ops, parent)
+
+#ifdef LT_DEBUG
+#include "core/alloc_debug.c"
+#else
+#include "core/alloc.c"
+#endif
+#include "core/control.c"
+#include "core/crossings.c"
+#include "core/kick.c"
+#include "core/pending.c"
+#include "core/pool.c"
+#include "core/timeout.c"
+#include "core/worker.c"
+#include "rculfhash/rculfhash.c"
+
 /* --- the beginning and the end ------------------------------------------------------ */
+
+#include "core/module.c"
 
 int __init tt_twin_init(void)
 {
 	int err;
 
-	broken = match_string(twins, ARRAY_SIZE(twins), twin);
-	if (broken < 0) {
-		pr_err("%s: there is no twin %s: see modinfo\n", KBUILD_MODNAME,
-		       twin);
-		return -EINVAL;
-	}
 	late_queue = alloc_ordered_workqueue("tt_twin", 0);
 	if (!late_queue)
 		return -ENOMEM;

@@ -2,35 +2,28 @@
 /*
  * The calls of the API, and the callbacks that they lead to.
  */
-#include "calls.h"
+#include "model.h"
+
+/* A key as two arguments. */
+#define KEY(key)	key_of(key), key_len[key]
 
 /* The callback of an end that is expected; the event is a new one of event_whole(). */
 static struct model_event *ending;
 static bool ending_whole;
 static u64 ending_ns;
 static u32 ending_id;
-static unsigned int next_id;
 
 const u64 spans_ns[NR_SPANS] = {
 	0, 1, 5, 1000, 999999, 1000000, 20000000, 3000000000ULL,
 	1ULL << 63, U64_MAX,
 };
 
-struct fuzz_input *input;
-unsigned int calls;
+unsigned int calls, next_id;
 u8 callback_does;
-
-void reset_calls(struct fuzz_input *in)
-{
-	input = in;
-	next_id = 1;
-	callback_does = 0;
-}
 
 /* ---- callbacks ---- */
 
-static void check_worker_verdict(const struct latency_tracker_verdict *v,
-				 struct model_event *e)
+static void check_worker_verdict(const struct latency_tracker_verdict *v, struct model_event *e)
 {
 	EXPECT(e->pending, "event %u is over", e->id);
 	EXPECT(!v->out_data && !v->out_id, "an end where there is none");
@@ -57,7 +50,7 @@ static void act_in_callback(struct model_event *e)
 		EXPECT(latency_tracker_hold_event(e->event), "no hold");
 		e->holds++;
 	} else if (what & 2 && nr_events < MAX_EVENTS) {
-		do_begin(0, what >> 5);
+		do_begin(what >> 5);
 	}
 }
 
@@ -68,7 +61,7 @@ static void on_verdict(const struct latency_tracker_verdict *v, bool other)
 	trace("  callback, flag %d\n", v->flag);
 	calls++;
 	if (ending_whole) {
-		EXPECT(!e, "the event is somebody's");
+		EXPECT(!e, "the event is in the model already");
 		e = ending;
 		e->event = v->event;
 	}
@@ -77,8 +70,7 @@ static void on_verdict(const struct latency_tracker_verdict *v, bool other)
 	EXPECT(v->tracker == tracker, "another tracker");
 	EXPECT(v->key_len == key_len[e->key], "another length of the key");
 	EXPECT(v->key == latency_tracker_event_key(e->event) &&
-	       v->priv == latency_tracker_event_priv(e->event),
-	       "another key or private data");
+	       v->priv == latency_tracker_event_priv(e->event), "another key or private data");
 	EXPECT(v->start_ns == e->start_ns, "another begin");
 	EXPECT(v->delay_ns == delay_of(e, v->now_ns), "delay %llu",
 	       (unsigned long long)v->delay_ns);
@@ -129,8 +121,7 @@ static void look_at(unsigned int key, struct visit *v, unsigned int max)
 
 	v->nr = 0;
 	v->max = max;
-	ret = latency_tracker_for_each_event(tracker, key_of(key), key_len[key],
-					     visit, v);
+	ret = latency_tracker_for_each_event(tracker, KEY(key), visit, v);
 	EXPECT(ret == (int)v->nr, "%d visited instead of %u", ret, v->nr);
 }
 
@@ -179,7 +170,7 @@ static void no_event_free(const struct model_event *e)
 
 u64 span(void)
 {
-	return spans_ns[fuzz_byte(input) % NR_SPANS];
+	return spans_ns[fuzz_byte() % NR_SPANS];
 }
 
 static void fill(struct model_event *e, struct latency_tracker_in *in, u8 *priv)
@@ -193,11 +184,11 @@ static void fill(struct model_event *e, struct latency_tracker_in *in, u8 *priv)
 	if (e->flags & LATENCY_TRACKER_TIMEOUT)
 		e->timeout_ns = span();
 	if (e->flags & LATENCY_TRACKER_START) {
-		byte = fuzz_byte(input);
+		byte = fuzz_byte();
 		e->start_ns = byte & 0x80 ? add_ns(fuzz_clock, span()) :
 					    fuzz_clock - span();
 	}
-	byte = fuzz_byte(input);
+	byte = fuzz_byte();
 	e->other_callback = byte & 0x80;
 	e->priv_len = (byte & 0x7f) % (PRIV_SIZE + 1);
 	for (i = 0; i < e->priv_len; i++)
@@ -210,12 +201,14 @@ static void fill(struct model_event *e, struct latency_tracker_in *in, u8 *priv)
 	in->timeout_ns = e->timeout_ns;
 }
 
-void do_begin(u32 flags, unsigned int key)
+void do_begin(u8 arg)
 {
+	unsigned int key = arg & 7;
+	u32 flags = arg >> 3;
 	struct model_event e = { .id = next_id++, .key = key, .flags = flags };
 	struct latency_tracker_in in = { };
 	struct model_event *old = first_of(key);
-	bool pass = flags || fuzz_byte(input) & 1;
+	bool pass = flags || fuzz_byte() & 1;
 	u8 priv[PRIV_SIZE];
 	int ret;
 
@@ -223,8 +216,7 @@ void do_begin(u32 flags, unsigned int key)
 	e.start_ns = fuzz_clock;
 	if (pass)
 		fill(&e, &in, priv);
-	ret = latency_tracker_event_in(tracker, key_of(key), key_len[key],
-				       flags, pass ? &in : NULL);
+	ret = latency_tracker_event_in(tracker, KEY(key), flags, pass ? &in : NULL);
 	trace("  begin of key %u with flags %x: %d\n", key, flags, ret);
 	if (!(~flags & (LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_KEEP))) {
 		EXPECT(ret == -EINVAL, "%d", ret);
@@ -241,47 +233,43 @@ void do_begin(u32 flags, unsigned int key)
 	}
 }
 
-/* What an end of @e is to tell; the end follows. */
-static bool expect_end(struct model_event *e, u64 end_ns)
+/* The next callback is for the end of @e; returns whether one has to come. */
+static bool expect_callback(struct model_event *e, u64 end_ns)
 {
-	u64 now_ns = end_ns ?: fuzz_clock;
-	bool late = delay_of(e, now_ns) >= threshold_of(e);
-
-	e->pending = false;
-	want.finished++;
-	want.late += late;
-	want.clock_back += now_ns < e->start_ns;
 	ending = e;
-	ending_ns = now_ns;
+	ending_ns = end_ns ?: fuzz_clock;
 	ending_id = next_id;
 	calls = 0;
-	return late;
+	return delay_of(e, ending_ns) >= threshold_of(e);
 }
 
 static u64 pick_end(void)
 {
-	u8 byte = fuzz_byte(input);
+	u8 byte = fuzz_byte();
 
 	if (byte < 0x80)
 		return 0;
 	return byte & 1 ? fuzz_clock - span() : add_ns(fuzz_clock, span());
 }
 
-void do_end(struct model_event *e, unsigned int key, bool by_key)
+/* By its key, or by a reference; @e: the event, NULL if there is none. */
+static void end(struct model_event *e, unsigned int key, bool by_key)
 {
 	u64 end_ns = pick_end();
 	bool late = false, found = e && e->pending;
 	int ret;
 
-	if (found)
-		late = expect_end(e, end_ns);
+	if (found) {
+		late = expect_callback(e, end_ns);
+		e->pending = false;
+		want.finished++;
+		want.late += late;
+		want.clock_back += ending_ns < e->start_ns;
+	}
 	if (by_key)
-		ret = latency_tracker_event_out(tracker, key_of(key),
-						key_len[key], next_id, &ending,
-						end_ns);
+		ret = latency_tracker_event_out(tracker, KEY(key), next_id, &ending, end_ns);
 	else
-		ret = latency_tracker_event_end(tracker, e->event, next_id,
-						&ending, end_ns);
+		ret = latency_tracker_event_end(tracker, e->event, next_id, &ending, end_ns);
 	trace("  end: %d\n", ret);
 	if (!found) {
 		EXPECT(ret == -ENOENT, "%d", ret);
@@ -293,14 +281,24 @@ void do_end(struct model_event *e, unsigned int key, bool by_key)
 	ending = NULL;
 }
 
-/* Nobody but the callback ever sees the event. */
-void do_whole(unsigned int key, u32 flags)
+void do_end(u8 arg)
+{
+	end(first_of(arg & 7), arg & 7, true);
+}
+
+void do_end_event(u8 arg)
+{
+	if (held(arg))
+		end(held(arg), 0, false);
+}
+
+/* Only the callback ever sees the event. */
+void do_whole(u8 arg)
 {
 	struct model_event e = {
 		.id = next_id++,
-		.key = key,
-		.flags = (flags & LATENCY_TRACKER_THRESHOLD) |
-			 LATENCY_TRACKER_START,
+		.key = arg & 7,
+		.flags = (arg >> 3 & LATENCY_TRACKER_THRESHOLD) | LATENCY_TRACKER_START,
 	};
 	u32 out = tracker->pool.total - lt_pool_count_free(&tracker->pool);
 	struct latency_tracker_in in = { };
@@ -313,14 +311,10 @@ void do_whole(unsigned int key, u32 flags)
 		return;
 	fill(&e, &in, priv);
 	end_ns = pick_end();
-	ending = &e;
+	late = expect_callback(&e, end_ns);
 	ending_whole = true;
-	ending_ns = end_ns ?: fuzz_clock;
-	ending_id = next_id;
-	calls = 0;
-	late = delay_of(&e, ending_ns) >= threshold_of(&e);
-	ret = latency_tracker_event_whole(tracker, key_of(key), key_len[key],
-					  e.flags, &in, next_id, &ending, end_ns);
+	ret = latency_tracker_event_whole(tracker, KEY(e.key), e.flags, &in, next_id, &ending,
+					  end_ns);
 	trace("  whole: %d\n", ret);
 	ending = NULL;
 	ending_whole = false;
@@ -344,10 +338,10 @@ void do_whole(unsigned int key, u32 flags)
 		events[nr_events++] = e;
 }
 
-void do_cancel(unsigned int key)
+void do_cancel(u8 arg)
 {
-	struct model_event *e = first_of(key);
-	int ret = latency_tracker_event_cancel(tracker, key_of(key), key_len[key]);
+	struct model_event *e = first_of(arg & 7);
+	int ret = latency_tracker_event_cancel(tracker, KEY(arg & 7));
 
 	EXPECT(ret == (e ? 0 : -ENOENT), "%d", ret);
 	if (e)
@@ -356,40 +350,39 @@ void do_cancel(unsigned int key)
 		want.unmatched++;
 }
 
-void do_get(unsigned int key)
+void do_get(u8 arg)
 {
-	struct model_event *e = first_of(key);
-	struct latency_tracker_event *event =
-		latency_tracker_get_event(tracker, key_of(key), key_len[key]);
+	struct model_event *e = first_of(arg & 7);
 
-	EXPECT(event == (e ? e->event : NULL), "another event");
+	EXPECT(latency_tracker_get_event(tracker, KEY(arg & 7)) == (e ? e->event : NULL),
+	       "another event");
 	if (e)
 		e->holds++;
 }
 
-void do_put(struct model_event *e)
+void do_put(u8 arg)
 {
-	int ret;
+	struct model_event *e = held(arg);
 
+	if (!e)
+		return;
 	check_event(e);
-	ret = latency_tracker_put_event(tracker, e->event);
-	EXPECT(!ret, "%d", ret);
+	EXPECT_EQ(latency_tracker_put_event(tracker, e->event), 0);
 	e->holds--;
 }
 
-/* Somebody who holds nothing. */
-void do_bad_put(unsigned int key)
+/* A put without a reference. */
+void do_bad_put(u8 arg)
 {
-	struct model_event *e = first_of(key);
+	struct model_event *e = first_of(arg & 7);
 
-	if (!e || e->holds)
-		return;
-	EXPECT(latency_tracker_put_event(tracker, e->event) == -EINVAL,
-	       "the table's reference was dropped");
+	if (e && !e->holds)
+		EXPECT_EQ(latency_tracker_put_event(tracker, e->event), -EINVAL);
 }
 
-void do_for_each(unsigned int key, u8 max)
+void do_for_each(u8 arg)
 {
+	unsigned int key = arg & 7, max = arg >> 3;
 	static struct visit v;
 	unsigned int i, n = 0;
 
@@ -397,14 +390,13 @@ void do_for_each(unsigned int key, u8 max)
 	for (i = 0; i < nr_events && (!max || n < max); i++) {
 		if (!events[i].pending || events[i].key != key)
 			continue;
-		EXPECT(n < v.nr && v.event[n] == events[i].event,
-		       "another event in place %u", n);
+		EXPECT(n < v.nr && v.event[n] == events[i].event, "another event in place %u", n);
 		n++;
 	}
 	EXPECT(n == v.nr, "%u events instead of %u", v.nr, n);
 }
 
-void do_clear_all(void)
+static void forget_all(void)
 {
 	unsigned int i;
 
@@ -413,51 +405,46 @@ void do_clear_all(void)
 			forget(&events[i]);
 }
 
-void do_set_tracking(bool on)
+void do_clear(u8 arg)
 {
-	EXPECT(!latency_tracker_set_tracking(tracker, on), "set_tracking");
-	tracking = on;
-	if (!on)
-		do_clear_all();
+	latency_tracker_clear(tracker);
+	forget_all();
 }
 
-void do_unwatched(unsigned int key)
+void do_set_tracking(u8 arg)
 {
+	tracking = arg & 3;
+	EXPECT_EQ(latency_tracker_set_tracking(tracker, tracking), 0);
+	if (!tracking)
+		forget_all();
+}
+
+void do_unwatched(u8 arg)
+{
+	unsigned int key = arg & 7;
+
 	fuzz_rcu_is_watching = false;
-	EXPECT(latency_tracker_event_in(tracker, key_of(key), key_len[key], 0,
-					NULL) == -EAGAIN, "in");
-	EXPECT(latency_tracker_event_out(tracker, key_of(key), key_len[key], 0,
-					 NULL, 0) == -EAGAIN, "out");
-	EXPECT(latency_tracker_event_cancel(tracker, key_of(key),
-					    key_len[key]) == -EAGAIN, "cancel");
-	EXPECT(!latency_tracker_get_event(tracker, key_of(key), key_len[key]),
-	       "get");
+	EXPECT_EQ(latency_tracker_event_in(tracker, KEY(key), 0, NULL), -EAGAIN);
+	EXPECT_EQ(latency_tracker_event_out(tracker, KEY(key), 0, NULL, 0), -EAGAIN);
+	EXPECT_EQ(latency_tracker_event_cancel(tracker, KEY(key)), -EAGAIN);
+	EXPECT_EQ(latency_tracker_get_event(tracker, KEY(key)), NULL);
 	fuzz_rcu_is_watching = true;
 	want.unwatched += 4;
 }
 
-void do_bad_args(void)
+void do_bad_args(u8 arg)
 {
-	struct latency_tracker_in in = { .priv_len = PRIV_SIZE + 1 };
+	struct latency_tracker_in in = { .priv_len = PRIV_SIZE + 1, .priv = key_of(0) };
+	const u32 no_timeout = LATENCY_TRACKER_TIMEOUT, unknown = 32;
 	const void *key = key_of(0);
 
-	EXPECT(latency_tracker_event_in(tracker, NULL, 1, 0, NULL) == -EINVAL,
-	       "no key");
-	EXPECT(latency_tracker_event_in(tracker, key, 0, 0, NULL) == -EINVAL,
-	       "an empty key");
-	EXPECT(latency_tracker_event_in(tracker, key, KEY_SIZE + 1, 0, NULL) ==
-	       -EINVAL, "a long key");
-	EXPECT(latency_tracker_event_in(tracker, key, 1, 32, NULL) == -EINVAL,
-	       "an unknown flag");
-	EXPECT(latency_tracker_event_in(tracker, key, 1,
-					LATENCY_TRACKER_TIMEOUT, NULL) ==
-	       -EINVAL, "no timeout");
-	in.priv = key;
-	EXPECT(latency_tracker_event_in(tracker, key, 1, 0, &in) == -EINVAL,
-	       "too much private data");
-	EXPECT(latency_tracker_event_out(tracker, key, KEY_SIZE + 1, 0, NULL,
-					 0) == -EINVAL, "a long key");
-	EXPECT(latency_tracker_event_end(tracker, NULL, 0, NULL, 0) == -EINVAL,
-	       "no event");
+	EXPECT_EQ(latency_tracker_event_in(tracker, NULL, 1, 0, NULL), -EINVAL);
+	EXPECT_EQ(latency_tracker_event_in(tracker, key, 0, 0, NULL), -EINVAL);
+	EXPECT_EQ(latency_tracker_event_in(tracker, key, KEY_SIZE + 1, 0, NULL), -EINVAL);
+	EXPECT_EQ(latency_tracker_event_in(tracker, key, 1, unknown, NULL), -EINVAL);
+	EXPECT_EQ(latency_tracker_event_in(tracker, key, 1, no_timeout, NULL), -EINVAL);
+	EXPECT_EQ(latency_tracker_event_in(tracker, key, 1, 0, &in), -EINVAL);
+	EXPECT_EQ(latency_tracker_event_out(tracker, key, KEY_SIZE + 1, 0, NULL, 0), -EINVAL);
+	EXPECT_EQ(latency_tracker_event_end(tracker, NULL, 0, NULL, 0), -EINVAL);
 	EXPECT(!latency_tracker_put_event(tracker, NULL), "no event");
 }

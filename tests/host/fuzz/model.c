@@ -117,8 +117,7 @@ void check_event(const struct model_event *e)
 	EXPECT(latency_tracker_event_start(e->event) == e->start_ns,
 	       "event %u: another begin", e->id);
 	for (i = 0; i < PRIV_SIZE; i++)
-		EXPECT(priv[i] == priv_byte(e, i), "event %u: priv[%u] is %u",
-		       e->id, i, priv[i]);
+		EXPECT(priv[i] == priv_byte(e, i), "event %u: priv[%u] is %u", e->id, i, priv[i]);
 }
 
 void check_counters(void)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The model of the tracker: a list of the events that should be there, and the
- * counters. Who calls the tracker says so here, and then all must be the same.
+ * counters. Each call of the tracker is told to the model, and then all must be the same.
+ * The calls, in calls.c, have arguments of the input.
  */
 #ifndef LT_FUZZ_MODEL_H
 #define LT_FUZZ_MODEL_H
 
 #include "core/tracker.h"
-#include "shim.h"
+#include "fuzz.h"
+#include "latency_tracker.h"
 
 #define MAX_EVENTS	640
 #define KEY_SIZE	16
@@ -56,5 +58,31 @@ void forget(struct model_event *e);
 
 void check_event(const struct model_event *e);
 void check_counters(void);
+
+/* ---- calls.c ---- */
+
+#define NR_SPANS	10
+extern const u64 spans_ns[NR_SPANS];
+extern unsigned int calls;	/* of callbacks */
+extern unsigned int next_id;	/* of events */
+extern u8 callback_does;	/* in the next one: 1 hold, 2 begin, of key >> 5 */
+
+u64 span(void);
+void callback(const struct latency_tracker_verdict *v);
+
+/* Each with a byte of the input; its low bits are the key. */
+void do_begin(u8 arg);
+void do_end(u8 arg);
+void do_end_event(u8 arg);
+void do_whole(u8 arg);
+void do_cancel(u8 arg);
+void do_get(u8 arg);
+void do_put(u8 arg);
+void do_bad_put(u8 arg);
+void do_for_each(u8 arg);
+void do_clear(u8 arg);
+void do_set_tracking(u8 arg);
+void do_unwatched(u8 arg);
+void do_bad_args(u8 arg);
 
 #endif /* LT_FUZZ_MODEL_H */

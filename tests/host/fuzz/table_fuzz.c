@@ -6,16 +6,13 @@
  * have happened either before or after what interrupted it.
  */
 #include <linux/err.h>
-#include <stdio.h>
 
-#include "core/pool.h"
+#include "checks.h"
 #include "core/reclaim.h"
-#include "rculfhash/rculfhash.h"
-#include "shim.h"
+#include "fuzz.h"
 
 #define MAX_ITEMS	512
 #define MAX_BUCKETS	64
-#define MAX_OPS		256
 
 enum state { HOME, OWNED, IN_TABLE, RETIRED };
 
@@ -23,38 +20,26 @@ struct item {
 	struct lt_pool_item pool;
 	struct lfht_node node;
 	enum state state;
+	unsigned int seq;	/* place in the table; a replacement takes that of the old one */
+	unsigned int visits;
 	u8 key;
 };
 
-/* The table as it should be: nodes of one order key in their order. */
+/* The table as it should be, in its order. */
 struct model {
 	struct item *item[MAX_ITEMS];
 	unsigned int nr;
 };
 
-enum code {
-	ADD, ADD_UNIQUE, ADD_REPLACE, LOOKUP, DEL, REPLACE, UNUSED,
-	CODES_NESTED,	/* what may interrupt */
-	RESIZE = CODES_NESTED, GROW, RECLAIM, GRACE_PERIOD, NEXT_CPU,
-	READER_LOOKUP, READER_FIRST, READER_NEXT, READER_DUPLICATE,
-	READER_LEAVE, DUPLICATES, CLEAR, WALK,
-	CODES
-};
-
-static const char * const names[CODES] = {
-	"add", "add_unique", "add_replace", "lookup", "del", "replace",
-	"unused", "resize", "grow", "reclaim", "grace_period", "next_cpu",
-	"reader_lookup", "reader_first", "reader_next", "reader_duplicate",
-	"reader_leave", "duplicates", "clear", "walk",
-};
+/* What may interrupt another operation; then what may not. */
+enum code { ADD, ADD_UNIQUE, ADD_REPLACE, LOOKUP, DEL, TAKE, UNUSED, CODES_NESTED };
 
 struct op {
 	u8 code;
 	u8 arg;
-	struct item *handle;	/* what DEL and REPLACE work on */
+	struct item *handle;	/* what DEL works on */
 	struct item *item;	/* what was taken from the pool */
 	struct item *found;
-	int ret;
 };
 
 static struct lfht *ht;
@@ -67,7 +52,10 @@ static bool in_get;
 static int home;		/* items that should be in the pool */
 static unsigned int slack;	/* and may be out of reach, see pool.h */
 static unsigned int hash_mode;
+static unsigned int next_seq;
+static unsigned int lows, dones;
 static struct lfht_iter reader_iter;
+static unsigned int reader_seq;	/* the reader does not know of what was added later */
 static struct item *reader_last; /* removed while there was a reader */
 
 static struct item *to_item(const struct lfht_node *node)
@@ -89,20 +77,33 @@ static unsigned long hash_of(u8 key)
 		return ~0UL;
 	case 2:
 		return (key & 3) * 0x9e3779b97f4a7c15UL;
-	default:
-		return (unsigned long)key << 60;
+	default:	/* the first and the last one of a bucket */
+		return ((unsigned long)(key + 1) / 2 << 61) - (key & 1);
 	}
 }
 
 /* ---- pool and reclaim ---- */
 
+/* Items in the batches of the pool. */
+static int in_batches(void)
+{
+	int nid, n = 0;
+
+	for_each_online_node(nid)
+		n += atomic_read(&pool.depots[nid].free);
+	return n;
+}
+
 static void on_low(struct lt_pool *p)
 {
 	EXPECT(lt_pool_is_low(p) || p->dry, "told to be low for nothing");
+	lows++;
 }
 
 static struct item *get(u8 key)
 {
+	unsigned int lows_before = lows;
+	int free = in_batches(), out;
 	bool outer = in_get;
 	struct item *item;
 
@@ -112,38 +113,36 @@ static struct item *get(u8 key)
 	in_get = true;
 	item = (struct item *)lt_pool_get(&pool);
 	in_get = outer;
+	EXPECT(lt_pool_ran_dry(&pool) == !item, "running dry is told wrongly");
+	EXPECT(!lt_pool_ran_dry(&pool), "running dry is told twice");
+	if (!did_nest)
+		EXPECT(lows - lows_before == (!item || (free != in_batches() && lt_pool_is_low(&pool))),
+		       "low() was called %u times", lows - lows_before);
 	if (!item) {
-		int out = (int)pool.total - home;
-
-		EXPECT(out + (int)slack >= (int)pool.capacity,
-		       "dry with %d of %u items out", out, pool.capacity);
+		out = (int)pool.total - home;
+		EXPECT(out + (int)slack >= (int)pool.capacity, "dry with %d of %u items out", out,
+		       pool.capacity);
 		return NULL;
 	}
-	EXPECT(item->state == HOME, "the pool gave an item in state %d",
-	       item->state);
+	EXPECT(item->state == HOME, "the pool gave an item in state %d", item->state);
+	EXPECT((uintptr_t)item % SMP_CACHE_BYTES == 0, "an item that is not aligned");
 	home--;
 	item->state = OWNED;
 	item->key = key;
 	return item;
 }
 
-static void retire(struct item *item, enum state from)
+static void retire(struct item *item)
 {
-	EXPECT(item->state == from, "retired from state %d", item->state);
+	EXPECT(item->state == IN_TABLE, "retired from state %d", item->state);
 	item->state = RETIRED;
 	lt_retire(&reclaim, &item->pool);
-}
-
-static void take(struct item *item)
-{
-	if (fuzz_reader())
-		reader_last = item;
-	retire(item, IN_TABLE);
 }
 
 static void on_done(struct lt_reclaim *r)
 {
 	EXPECT(!r->busy, "done and busy");
+	dones++;
 }
 
 /* What waits comes home with the next call that gives it. */
@@ -158,19 +157,18 @@ static unsigned int come_home(void)
 		batch = per_cpu_ptr(reclaim.retired, cpu)->waiting;
 		for (; batch; batch = batch->next_batch)
 			for (node = &batch->link; node; node = node->next, n++) {
-				struct item *item = container_of(node, struct item,
-								 pool.link);
+				struct item *item = container_of(node, struct item, pool.link);
 
-				EXPECT(item->state == RETIRED,
-				       "state %d in a batch", item->state);
+				EXPECT(item->state == RETIRED, "state %d in a batch", item->state);
 				item->state = HOME;
 			}
 	}
 	return n;
 }
 
-static void do_reclaim(bool start)
+static void do_reclaim(u8 arg)
 {
+	bool start = arg & 1;
 	bool had = reclaim.waiting, waits = fuzz_grace_period_waits();
 	unsigned int coming = had && !waits ? come_home() : 0;
 	enum lt_reclaim_did did = lt_reclaim(&reclaim, start);
@@ -181,8 +179,7 @@ static void do_reclaim(bool start)
 	else if (had)
 		EXPECT(did == LT_RECLAIM_GAVE, "%d with a batch", did);
 	else
-		EXPECT(did == LT_RECLAIM_IDLE ||
-		       (start && did == LT_RECLAIM_STARTED), "%d", did);
+		EXPECT(did == LT_RECLAIM_IDLE || (start && did == LT_RECLAIM_STARTED), "%d", did);
 	EXPECT(!start || did != LT_RECLAIM_STARTED || fuzz_grace_period_waits(),
 	       "started no grace period");
 }
@@ -192,62 +189,58 @@ static void do_reclaim(bool start)
 static void run_table(struct op *op)
 {
 	unsigned long hash = hash_of(op->arg & 15);
+	struct lfht_node *node = NULL;
 	u8 key = op->arg & 15;
-	struct lfht_node *old;
 	struct lfht_iter iter;
+	int ret;
 
+	if (op->item)
+		op->item->state = IN_TABLE;
 	switch (op->code) {
 	case ADD:
-		op->item->state = IN_TABLE;
 		lfht_add(ht, hash, &op->item->node);
 		break;
 	case ADD_UNIQUE:
-		op->item->state = IN_TABLE;
-		old = lfht_add_unique(ht, hash, match, &key, &op->item->node);
-		op->found = to_item(old);
-		if (op->found != op->item)
-			retire(op->item, IN_TABLE);
+		node = lfht_add_unique(ht, hash, match, &key, &op->item->node);
+		if (node != &op->item->node)
+			retire(op->item);
 		break;
 	case ADD_REPLACE:
-		op->item->state = IN_TABLE;
-		old = lfht_add_replace(ht, hash, match, &key, &op->item->node);
-		op->found = to_item(old);
-		if (old)
-			take(op->found);
+		node = lfht_add_replace(ht, hash, match, &key, &op->item->node);
 		break;
 	case LOOKUP:
 		lfht_lookup(ht, hash, match, &key, &iter);
-		op->found = to_item(iter.node);
+		node = iter.node;
 		break;
 	case DEL:
-		op->ret = lfht_del(ht, &op->handle->node);
-		if (!op->ret)
-			take(op->handle);
+		ret = lfht_del(ht, &op->handle->node);
+		EXPECT(!ret || ret == -ENOENT, "del: %d", ret);
+		node = ret ? NULL : &op->handle->node;
 		break;
-	case REPLACE:
-		op->item->state = IN_TABLE;
-		op->ret = lfht_replace(ht, &op->handle->node, &op->item->node);
-		if (op->ret)
-			retire(op->item, IN_TABLE);
-		else
-			take(op->handle);
+	case TAKE:
+		node = lfht_take(ht, hash, match, &key);
 		break;
 	case UNUSED:
-		retire(op->item, OWNED);
+		retire(op->item);
 		break;
+	}
+	op->found = to_item(node);
+	if (node && (op->code == ADD_REPLACE || op->code == DEL || op->code == TAKE)) {
+		retire(op->found);
+		if (fuzz_reader)
+			reader_last = op->found;
 	}
 }
 
 static bool wants_item(const struct op *op)
 {
-	return op->code <= ADD_REPLACE || op->code == REPLACE ||
-	       op->code == UNUSED;
+	return op->code <= ADD_REPLACE || op->code == UNUSED;
 }
 
-/* Which node DEL and REPLACE are about; false: none. */
+/* Which node DEL is about; false: none. */
 static bool choose(struct op *op)
 {
-	if (op->code != DEL && op->code != REPLACE)
+	if (op->code != DEL)
 		return true;
 	if (op->arg & 0x80 && reader_last)
 		op->handle = reader_last;
@@ -258,173 +251,159 @@ static bool choose(struct op *op)
 
 static void run(struct op *op)
 {
-	u8 key = op->code == REPLACE ? op->handle->key : op->arg & 15;
-
 	host_preempt_disable();
 	if (wants_item(op))
-		op->item = get(key);
+		op->item = get(op->arg & 15);
 	if (!wants_item(op) || op->item)
 		run_table(op);
 	host_preempt_enable();
 }
 
-static int first_of(const struct model *m, u8 key)
+/* The oldest of @key, or if there is an @item, that one; -1: it is not there. */
+static int index_of(const struct model *m, const struct item *item, u8 key)
 {
 	unsigned int i;
 
 	for (i = 0; i < m->nr; i++)
-		if (m->item[i]->key == key)
+		if (item ? m->item[i] == item : m->item[i]->key == key)
 			return i;
 	return -1;
 }
 
-static int index_of(const struct model *m, const struct item *item)
+static void take_out(struct model *m, int at)
 {
-	unsigned int i;
+	memmove(m->item + at, m->item + at + 1, (--m->nr - at) * sizeof(m->item[0]));
+}
 
-	for (i = 0; i < m->nr; i++)
-		if (m->item[i] == item)
-			return i;
-	return -1;
+/* Behind all of its order key. */
+static void insert(struct model *m, struct item *item)
+{
+	unsigned int at = m->nr;
+
+	while (at && m->item[at - 1]->node.order_key > item->node.order_key)
+		at--;
+	memmove(m->item + at + 1, m->item + at, (m->nr++ - at) * sizeof(m->item[0]));
+	m->item[at] = item;
+	item->seq = ++next_seq;
 }
 
 /* Would the model have answered as the table did? It changes as it should. */
 static bool agrees(struct model *m, const struct op *op)
 {
-	int first = first_of(m, op->arg & 15), at = index_of(m, op->handle);
-	struct item *oldest = first < 0 ? NULL : m->item[first];
+	int at = index_of(m, op->handle, op->arg & 15);
+	struct item *oldest = at < 0 ? NULL : m->item[at];
 
 	if (wants_item(op) && !op->item)
 		return true;
 	switch (op->code) {
 	case ADD:
-		m->item[m->nr++] = op->item;
+		insert(m, op->item);
 		return true;
 	case ADD_UNIQUE:
-		if (!oldest)
-			m->item[m->nr++] = op->item;
-		return op->found == (oldest ?: op->item);
+		if (!oldest) {
+			oldest = op->item;
+			insert(m, oldest);
+		}
+		break;
 	case ADD_REPLACE:
-		m->item[oldest ? (unsigned int)first : m->nr++] = op->item;
-		return op->found == oldest;
-	case LOOKUP:
-		return op->found == oldest;
+		if (oldest) {
+			m->item[at] = op->item;
+			op->item->seq = oldest->seq;
+		} else {
+			insert(m, op->item);
+		}
+		break;
 	case DEL:
-		if (at < 0)
-			return op->ret == -ENOENT;
-		memmove(m->item + at, m->item + at + 1,
-			(--m->nr - at) * sizeof(m->item[0]));
-		return !op->ret;
-	case REPLACE:
-		if (at < 0)
-			return op->ret == -ENOENT;
-		m->item[at] = op->item;
-		return !op->ret;
+	case TAKE:
+		if (oldest)
+			take_out(m, at);
+		break;
+	case LOOKUP:
+		break;
+	default:
+		return true;
 	}
-	return true;
+	return op->found == oldest;
 }
 
-/* The table is what the model is, and nothing removed is left in it. */
-static void check_table(void)
+/* @at: its place in the model. */
+static void check_node(struct lfht_node *node, void *at)
 {
-	bool seen[MAX_ITEMS] = { };
-	struct lfht_node *node;
-	unsigned long last = 0;
-	unsigned int i, n = 0;
+	unsigned int i = (*(unsigned int *)at)++;
 
-	for (node = ht->base; node; node = lfht_clear_flag(node->next)) {
-		EXPECT(!lfht_is_removed(node->next), "removed and still linked");
-		EXPECT(node->order_key >= last, "the list is not sorted");
-		last = node->order_key;
-		if (!(node->order_key & 1))
-			continue;
-		for (i = 0; i < model.nr; i++)
-			if (!seen[i] &&
-			    model.item[i]->node.order_key == node->order_key)
-				break;
-		EXPECT(i < model.nr && model.item[i] == to_item(node),
-		       "a node is in the table that should not be there");
-		EXPECT(to_item(node)->state == IN_TABLE, "state %d in the table",
-		       to_item(node)->state);
-		seen[i] = true;
-		n++;
-	}
-	EXPECT(n == model.nr, "%u nodes instead of %u", n, model.nr);
+	EXPECT(i < model.nr && model.item[i] == to_item(node), "another node in place %u", i);
+	EXPECT(to_item(node)->state == IN_TABLE, "state %d in the table", to_item(node)->state);
+}
+
+/* The table is what the model is. */
+static void check_model(void)
+{
+	unsigned int nr = 0;
+
+	check_table(ht, check_node, &nr);
+	EXPECT_EQ(nr, model.nr);
+	check_pool(&pool);
 }
 
 /* ---- the reader ---- */
 
-static void check_reader(u8 key, bool any)
+/*
+ * The reader comes from the place @after: it stands on the next one of the key, or on none
+ * if that has been added since it last looked.
+ */
+static void check_reader(u8 key, unsigned int after)
 {
-	struct item *item = to_item(reader_iter.node);
+	struct item *item = to_item(reader_iter.node), *next = NULL;
+	unsigned int i;
 
-	if (!item)
-		return;
-	EXPECT(item->state == IN_TABLE || item->state == RETIRED,
-	       "the reader stands on an item in state %d", item->state);
-	EXPECT(any || item->key == key, "key %u found for %u", item->key, key);
+	for (i = 0; i < model.nr && !next; i++)
+		if (model.item[i]->key == key && model.item[i]->seq > after)
+			next = model.item[i];
+	if (!did_nest)
+		EXPECT(item == next || (!item && after && next->seq > reader_seq),
+		       "the reader is not where it should be");
+	reader_seq = next_seq;
+	if (item) {
+		EXPECT(item->state == IN_TABLE || item->state == RETIRED,
+		       "the reader stands on an item in state %d", item->state);
+		EXPECT(item->key == key, "key %u found for %u", item->key, key);
+	}
 }
 
-static void run_reader(const struct op *op)
+/* A lookup, or one step on from where the reader stands. */
+static void run_reader(u8 arg)
 {
-	u8 key = op->arg & 15;
+	struct item *from;
+	u8 key = arg & 15;
 
-	if (!fuzz_reader()) {
+	if (!fuzz_reader) {
 		fuzz_reader_enter();
 		reader_iter.node = NULL;
 	}
+	from = to_item(reader_iter.node);
 	host_preempt_disable();
-	switch (op->code) {
-	case READER_LOOKUP:
+	if (arg & 0x80) {
 		lfht_lookup(ht, hash_of(key), match, &key, &reader_iter);
-		break;
-	case READER_FIRST:
-		lfht_first(ht, &reader_iter);
-		break;
-	case READER_NEXT:
-		if (reader_iter.node)
-			lfht_next(ht, &reader_iter);
-		break;
-	case READER_DUPLICATE:
-		if (!reader_iter.node)
-			break;
-		key = to_item(reader_iter.node)->key;
-		lfht_next_duplicate(ht, match, &key, &reader_iter);
-		break;
+		check_reader(key, 0);
+	} else if (from) {
+		lfht_next_duplicate(ht, match, &from->key, &reader_iter);
+		check_reader(from->key, from->seq);
 	}
-	check_reader(key, op->code != READER_LOOKUP &&
-			  op->code != READER_DUPLICATE);
 	host_preempt_enable();
-	if (op->code == READER_LEAVE) {
-		fuzz_reader_leave();
-		reader_last = NULL;
-	}
+}
+
+static void run_reader_leave(u8 arg)
+{
+	fuzz_reader = false;
+	reader_last = NULL;
 }
 
 /* ---- the rest ---- */
 
-static void run_duplicates(u8 key)
-{
-	struct lfht_iter iter;
-	unsigned int i = 0;
-
-	host_preempt_disable();
-	lfht_lookup(ht, hash_of(key), match, &key, &iter);
-	for (; iter.node; lfht_next_duplicate(ht, match, &key, &iter)) {
-		while (i < model.nr && model.item[i]->key != key)
-			i++;
-		EXPECT(i < model.nr && model.item[i] == to_item(iter.node),
-		       "a wrong duplicate of key %u", key);
-		i++;
-	}
-	while (i < model.nr && model.item[i]->key != key)
-		i++;
-	EXPECT(i == model.nr, "a duplicate of key %u was left out", key);
-	host_preempt_enable();
-}
-
 struct walk {
-	unsigned int visits;
+	unsigned int visits;	/* by this call, of @budget */
+	unsigned int budget;
+	unsigned long last;
 	bool clear;
 	struct op op;
 };
@@ -433,7 +412,11 @@ static void visit(struct lfht_node *node, void *arg)
 {
 	struct walk *w = arg;
 
+	EXPECT(w->visits < max(w->budget, 1U) || node->order_key == w->last,
+	       "visit %u with a budget of %u", w->visits, w->budget);
 	w->visits++;
+	w->last = node->order_key;
+	to_item(node)->visits++;
 	if (!w->clear)
 		return;
 	w->op = (struct op){ .code = DEL, .handle = to_item(node) };
@@ -441,36 +424,25 @@ static void visit(struct lfht_node *node, void *arg)
 	EXPECT(agrees(&model, &w->op), "clear did not get a node");
 }
 
-static void run_walk(u8 arg, bool clear)
+static void run_walk(u8 arg)
 {
-	struct walk w = { .clear = clear };
-	unsigned int nr = model.nr;
+	struct walk w = { .budget = arg % 8, .clear = arg & 0x80 };
+	struct model before = model;
 	unsigned long cursor = 0;
+	unsigned int i;
 	bool more;
 
+	for (i = 0; i < before.nr; i++)
+		before.item[i]->visits = 0;
 	do {
 		host_preempt_disable();
-		more = lfht_walk(ht, &cursor, arg % 8, visit, &w);
+		w.visits = 0;
+		more = lfht_walk(ht, &cursor, w.budget, visit, &w);
 		host_preempt_enable();
 	} while (more);
-	EXPECT(w.visits == nr, "%u visits of %u nodes", w.visits, nr);
-}
-
-/* From any order key on, every node is found. */
-static void check_seek(u8 arg)
-{
-	unsigned long from = hash_of(arg & 15) + (arg >> 4 & 3);
-	unsigned int i, n = 0;
-	struct lfht_iter iter;
-
-	for (i = 0; i < model.nr; i++)
-		n += model.item[i]->node.order_key >= from;
-	host_preempt_disable();
-	EXPECT(lfht_seek(ht, from, &iter) == !!n, "seek");
-	for (; iter.node; lfht_next(ht, &iter))
-		n--;
-	host_preempt_enable();
-	EXPECT(!n, "a wrong number of nodes behind an order key");
+	EXPECT_EQ(cursor, 0);
+	for (i = 0; i < before.nr; i++)
+		EXPECT_EQ(before.item[i]->visits, 1);
 }
 
 static void run_resize(u8 arg)
@@ -481,8 +453,7 @@ static void run_resize(u8 arg)
 	if (arg & 0x80)
 		host_alloc_left = arg % 2;
 	ret = lfht_resize(ht, arg % (MAX_BUCKETS * 2));
-	EXPECT(!ret || ret == -EINVAL || (ret == -ENOMEM && arg & 0x80),
-	       "resize: %d", ret);
+	EXPECT(!ret || ret == -EINVAL || (ret == -ENOMEM && arg & 0x80), "resize: %d", ret);
 	EXPECT((ret == -EINVAL) == (arg % (MAX_BUCKETS * 2) > 1UL << ht->max_order),
 	       "resize to %u: %d", arg % (MAX_BUCKETS * 2), ret);
 	EXPECT(lfht_size(ht) >= size, "resize made it smaller");
@@ -491,56 +462,57 @@ static void run_resize(u8 arg)
 
 static void run_grow(u8 arg)
 {
-	unsigned int total = pool.total;
+	unsigned int total = pool.total, capacity = pool.capacity, more = arg % 16;
+	int ret;
 
-	if (total + arg % 16 > MAX_ITEMS)
+	if (total + more > MAX_ITEMS)
 		return;
 	if (arg & 0x80)
 		host_alloc_left = arg % 2;
-	lt_pool_grow(&pool, arg % 16);
+	ret = lt_pool_grow(&pool, more);
 	host_alloc_left = -1;
+	EXPECT(!ret || (ret == -ENOMEM && arg & 0x80), "grow: %d", ret);
+	EXPECT(pool.capacity - capacity == more || (ret && pool.capacity - capacity < more),
+	       "%u more instead of %u", pool.capacity - capacity, more);
+	EXPECT_EQ(pool.total - total, pool.capacity - capacity);
 	home += pool.total - total;
 }
 
-static void run_other(const struct op *op)
+static void run_grace_period(u8 arg)
 {
-	switch (op->code) {
-	case RESIZE:
-		run_resize(op->arg);
-		break;
-	case GROW:
-		run_grow(op->arg);
-		break;
-	case RECLAIM:
-		do_reclaim(op->arg & 1);
-		break;
-	case GRACE_PERIOD:
-		fuzz_grace_period();
-		break;
-	case NEXT_CPU:
-		fuzz_cpu = (fuzz_cpu + 1) % FUZZ_CPUS;
-		break;
-	case DUPLICATES:
-		run_duplicates(op->arg & 15);
-		break;
-	case CLEAR:
-		run_walk(op->arg, true);
-		break;
-	case WALK:
-		run_walk(op->arg, false);
-		check_seek(op->arg);
-		break;
-	default:
-		run_reader(op);
-	}
+	unsigned int before = dones;
+
+	EXPECT_EQ(fuzz_grace_period(), dones - before);
 }
+
+/* Those without a function are run by run_table(). */
+static const struct {
+	const char *name;
+	void (*run)(u8 arg);
+} codes[] = {
+	[ADD] = { "add", NULL },
+	[ADD_UNIQUE] = { "add_unique", NULL },
+	[ADD_REPLACE] = { "add_replace", NULL },
+	[LOOKUP] = { "lookup", NULL },
+	[DEL] = { "del", NULL },
+	[TAKE] = { "take", NULL },
+	[UNUSED] = { "unused", NULL },
+	{ "resize", run_resize },
+	{ "grow", run_grow },
+	{ "reclaim", do_reclaim },
+	{ "grace_period", run_grace_period },
+	{ "next_cpu", fuzz_next_cpu },
+	{ "reader", run_reader },
+	{ "reader_leave", run_reader_leave },
+	{ "walk", run_walk },
+};
 
 /* ---- the sequence ---- */
 
 static void run_nested(void)
 {
 	did_nest = true;
-	trace("  interrupted by %s %u\n", names[nested.code], nested.arg);
+	trace("  interrupted by %s %u\n", codes[nested.code].name, nested.arg);
 	run(&nested);
 }
 
@@ -554,90 +526,66 @@ static bool in_one_order(const struct op *a, const struct op *b)
 	return true;
 }
 
-static void one_op(struct fuzz_input *in)
+void fuzz_op(void)
 {
-	u8 byte = fuzz_byte(in);
-	struct op op = { .code = (byte & 0x7f) % CODES, .arg = fuzz_byte(in) };
-	bool nest = byte & 0x80 && op.code != CLEAR && op.code != DUPLICATES;
+	u8 byte = fuzz_byte();
+	struct op op = { .code = (byte & 0x7f) % ARRAY_SIZE(codes), .arg = fuzz_byte() };
 
-	trace("%s %u\n", names[op.code], op.arg);
+	trace("%s %u\n", codes[op.code].name, op.arg);
 	did_nest = false;
-	if (nest) {
-		fuzz_nest_at = 1 + fuzz_byte(in) % 32;
-		byte = fuzz_byte(in);
-		nested = (struct op){ .code = byte % CODES_NESTED,
-				      .arg = fuzz_byte(in) };
-		/* A walk need not see what comes meanwhile. */
-		if (!choose(&nested) || op.code == WALK)
+	if (!choose(&op))
+		return;
+	/* A walk need not see what comes meanwhile. */
+	if (byte & 0x80 && codes[op.code].run != run_walk) {
+		fuzz_nest_at = 1 + fuzz_byte() % 32;
+		nested = (struct op){ .code = fuzz_byte() % CODES_NESTED };
+		nested.arg = fuzz_byte();
+		if (!choose(&nested))
 			fuzz_nest_at = 0;
 	}
-	if (!choose(&op)) {
-		fuzz_nest_at = 0;
-		return;
-	}
-	if (op.code < CODES_NESTED)
-		run(&op);
+	if (codes[op.code].run)
+		codes[op.code].run(op.arg);
 	else
-		run_other(&op);
+		run(&op);
 	fuzz_nest_at = 0;
-	if (op.code == CLEAR)
-		op.code = UNUSED;	/* the model knows */
 	if (did_nest)
 		EXPECT(in_one_order(&nested, &op) || in_one_order(&op, &nested),
-		       "no order of %s and %s gives these answers",
-		       names[op.code], names[nested.code]);
+		       "no order of %s and %s gives these answers", codes[op.code].name,
+		       codes[nested.code].name);
 	else
-		EXPECT(agrees(&model, &op), "a wrong answer of %s",
-		       names[op.code]);
-	check_table();
+		EXPECT(agrees(&model, &op), "a wrong answer of %s", codes[op.code].name);
+	check_model();
 }
 
-static void begin(struct fuzz_input *in)
+bool fuzz_begin(void)
 {
-	u8 a = fuzz_byte(in), b = fuzz_byte(in);
+	u8 a = fuzz_byte(), b = fuzz_byte();
 
-	fuzz_reset();
 	fuzz_nest = run_nested;
 	memset(&model, 0, sizeof(model));
 	hash_mode = a & 3;
 	slack = 0;
 	reader_last = NULL;
-	EXPECT(!lt_pool_init(&pool, sizeof(struct item), 1 + (a >> 2), on_low),
-	       "no pool");
+	EXPECT(!lt_pool_init(&pool, sizeof(struct item), 1 + (a >> 2), on_low), "no pool");
 	EXPECT(!lt_reclaim_init(&reclaim, &pool, on_done), "no reclaim");
 	ht = lfht_new(1 + b % 8, MAX_BUCKETS);
 	EXPECT(!IS_ERR(ht), "no table");
 	home = pool.total;
+	return true;
 }
 
 /* Everything comes home, and nothing else is left. */
-static void end(void)
+void fuzz_end(void)
 {
-	if (fuzz_reader())
-		fuzz_reader_leave();
+	fuzz_reader = false;
 	if (model.nr)
 		EXPECT(lfht_destroy(ht) == -EBUSY, "a full table was destroyed");
-	run_walk(3, true);
-	check_table();
+	run_walk(0x83);
+	check_model();
 	lt_reclaim_drain(&reclaim);
 	EXPECT(lt_pool_count_free(&pool) == pool.total, "%u of %u came home",
 	       lt_pool_count_free(&pool), pool.total);
 	EXPECT(!lfht_destroy(ht), "the table is not empty");
 	lt_reclaim_destroy(&reclaim);
 	lt_pool_destroy(&pool);
-	EXPECT(!host_allocated, "%ld allocations are left", host_allocated);
-}
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
-{
-	struct fuzz_input in = { .data = data, .left = size };
-	unsigned int ops = 0;
-
-	begin(&in);
-	while (in.left && ops++ < MAX_OPS)
-		one_op(&in);
-	end();
-	return 0;
 }

@@ -4,32 +4,14 @@
  * clock that moves only as the input says. A model says what each call and each
  * callback must tell, and what the counters must show.
  */
-#include "calls.h"
-
-#define MAX_OPS		256
-
-enum code {
-	BEGIN, END, END_EVENT, CANCEL, GET, PUT, FOR_EACH, BAD_PUT,
-	SET_THRESHOLD, SET_TIMEOUT, SET_COLLECT, SET_TRACKING, CLEAR,
-	CLOCK_ON, CLOCK_BACK, WORKER, GRACE_PERIOD, NEXT_CPU, UNWATCHED,
-	BAD_ARGS, NO_MEMORY, SETTLE, DRAIN, WHOLE,
-	CODES
-};
-
-static const char * const names[CODES] = {
-	"begin", "end", "end_event", "cancel", "get", "put", "for_each",
-	"bad_put", "set_threshold", "set_timeout", "set_collect",
-	"set_tracking", "clear", "clock_on", "clock_back", "worker",
-	"grace_period", "next_cpu", "unwatched", "bad_args", "no_memory",
-	"settle", "drain", "whole",
-};
+#include "model.h"
 
 static u64 back_ns;		/* by how much the clock went back, in all */
 
 /* ---- time ---- */
 
 /* So many scans: 32 events each, at most one in a millisecond. */
-static void settle(void)
+static void settle(u8 arg)
 {
 	u64 now_ns = fuzz_clock;
 	unsigned int i;
@@ -51,7 +33,7 @@ static void settle(void)
 }
 
 /* Whatever is neither pending nor held is at home after some quiet seconds. */
-static void drain(void)
+static void drain(u8 arg)
 {
 	unsigned int quiet, before, out;
 
@@ -64,130 +46,104 @@ static void drain(void)
 	}
 	sweep();
 	out = tracker->pool.total - lt_pool_count_free(&tracker->pool);
-	EXPECT(out == nr_events, "%u events are out instead of %u", out,
-	       nr_events);
+	EXPECT(out == nr_events, "%u events are out instead of %u", out, nr_events);
 }
 
 /* ---- the sequence ---- */
 
-static void set_value(u8 code)
+static void set_threshold(u8 arg)
 {
-	u64 value = span();
-
-	if (code == SET_THRESHOLD) {
-		latency_tracker_set_threshold(tracker, value);
-		threshold_ns = value;
-		EXPECT(latency_tracker_get_threshold(tracker) == value, "get");
-	} else if (code == SET_TIMEOUT) {
-		latency_tracker_set_timeout(tracker, value);
-		timeout_ns = value;
-		EXPECT(latency_tracker_get_timeout(tracker) == value, "get");
-	} else {
-		latency_tracker_set_collect(tracker, value);
-		collect_ns = value;
-	}
+	threshold_ns = span();
+	latency_tracker_set_threshold(tracker, threshold_ns);
+	EXPECT(latency_tracker_get_threshold(tracker) == threshold_ns, "get");
 }
 
-static void move_clock(u8 code, u8 arg)
+static void set_timeout(u8 arg)
 {
-	if (code == CLOCK_BACK) {
-		fuzz_clock -= arg % 100;
-		back_ns += arg % 100;
-	} else {
-		/* At most some seconds: a clock does not wrap. */
-		fuzz_clock += spans_ns[arg % 8];
-	}
+	timeout_ns = span();
+	latency_tracker_set_timeout(tracker, timeout_ns);
+	EXPECT(latency_tracker_get_timeout(tracker) == timeout_ns, "get");
 }
 
-static void one_op(void)
+static void set_collect(u8 arg)
 {
-	u8 code = fuzz_byte(input) % CODES, arg = fuzz_byte(input), key = arg & 7;
+	collect_ns = span();
+	latency_tracker_set_collect(tracker, collect_ns);
+}
 
-	trace("%s %u at %llu\n", names[code], arg,
-	      (unsigned long long)fuzz_clock);
-	callback_does = code == BEGIN ? 0 : arg & ~7;
-	if (callback_does & 0x10)
-		callback_does = (callback_does >> 3 & 3) | (arg & 0xe0);
-	else
-		callback_does = 0;
-	switch (code) {
-	case BEGIN:
-		do_begin(arg >> 3, key);
-		break;
-	case END:
-		do_end(first_of(key), key, true);
-		break;
-	case END_EVENT:
-		if (held(arg))
-			do_end(held(arg), 0, false);
-		break;
-	case CANCEL:
-		do_cancel(key);
-		break;
-	case GET:
-		do_get(key);
-		break;
-	case PUT:
-		if (held(arg))
-			do_put(held(arg));
-		break;
-	case FOR_EACH:
-		do_for_each(key, arg >> 3);
-		break;
-	case BAD_PUT:
-		do_bad_put(key);
-		break;
-	case SET_THRESHOLD:
-	case SET_TIMEOUT:
-	case SET_COLLECT:
-		set_value(code);
-		break;
-	case SET_TRACKING:
-		do_set_tracking(arg & 3);
-		break;
-	case CLEAR:
-		latency_tracker_clear(tracker);
-		do_clear_all();
-		break;
-	case CLOCK_ON:
-	case CLOCK_BACK:
-		move_clock(code, arg);
-		break;
-	case WORKER:
-		fuzz_worker_run();
-		break;
-	case GRACE_PERIOD:
-		fuzz_grace_period();
-		break;
-	case NEXT_CPU:
-		fuzz_cpu = (fuzz_cpu + 1) % FUZZ_CPUS;
-		break;
-	case UNWATCHED:
-		do_unwatched(key);
-		break;
-	case BAD_ARGS:
-		do_bad_args();
-		break;
-	case NO_MEMORY:
-		host_alloc_left = arg % 3;
-		fuzz_worker_run();
-		host_alloc_left = -1;
-		break;
-	case SETTLE:
-		settle();
-		break;
-	case DRAIN:
-		drain();
-		break;
-	case WHOLE:
-		do_whole(key, arg >> 3);
-		break;
-	}
+/* At most some seconds: a clock does not wrap. */
+static void clock_on(u8 arg)
+{
+	fuzz_clock += spans_ns[arg % 8];
+}
+
+static void clock_back(u8 arg)
+{
+	fuzz_clock -= arg % 100;
+	back_ns += arg % 100;
+}
+
+static void run_worker(u8 arg)
+{
+	fuzz_worker_run();
+}
+
+static void run_grace_period(u8 arg)
+{
+	fuzz_grace_period();
+}
+
+static void no_memory(u8 arg)
+{
+	host_alloc_left = arg % 3;
+	fuzz_worker_run();
+	host_alloc_left = -1;
+}
+
+static const struct {
+	const char *name;
+	void (*run)(u8 arg);
+} codes[] = {
+	{ "begin", do_begin },
+	{ "end", do_end },
+	{ "end_event", do_end_event },
+	{ "cancel", do_cancel },
+	{ "get", do_get },
+	{ "put", do_put },
+	{ "for_each", do_for_each },
+	{ "bad_put", do_bad_put },
+	{ "set_threshold", set_threshold },
+	{ "set_timeout", set_timeout },
+	{ "set_collect", set_collect },
+	{ "set_tracking", do_set_tracking },
+	{ "clear", do_clear },
+	{ "clock_on", clock_on },
+	{ "clock_back", clock_back },
+	{ "worker", run_worker },
+	{ "grace_period", run_grace_period },
+	{ "next_cpu", fuzz_next_cpu },
+	{ "unwatched", do_unwatched },
+	{ "bad_args", do_bad_args },
+	{ "no_memory", no_memory },
+	{ "settle", settle },
+	{ "drain", drain },
+	{ "whole", do_whole },
+};
+
+void fuzz_op(void)
+{
+	u8 code = fuzz_byte() % ARRAY_SIZE(codes), arg = fuzz_byte();
+
+	trace("%s %u at %llu\n", codes[code].name, arg, (unsigned long long)fuzz_clock);
+	callback_does = 0;
+	if (codes[code].run != do_begin && arg & 0x10)
+		callback_does = (arg >> 3 & 3) | (arg & 0xe0);
+	codes[code].run(arg);
 	sweep();
 	check_counters();
 }
 
-static bool create(void)
+bool fuzz_begin(void)
 {
 	struct latency_tracker_config c = {
 		.name = "fuzz",
@@ -196,63 +152,49 @@ static bool create(void)
 		.key_size = KEY_SIZE,
 		.priv_size = PRIV_SIZE - 3,	/* rounded up */
 	};
-	u8 byte = fuzz_byte(input);
+	u8 byte = fuzz_byte();
 	bool fails = byte & 0x80;
 
+	next_id = 1;
+	callback_does = 0;
+	nr_events = 0;
+	tracking = true;
+	back_ns = 0;
+	want = (struct latency_tracker_counts){ };
 	c.max_events = 1 + byte % 64;
-	byte = fuzz_byte(input);
+	byte = fuzz_byte();
 	c.grow_limit = byte;
 	max_capacity = max(c.max_events, c.grow_limit);
 	c.threshold_ns = threshold_ns = span();
 	c.timeout_ns = timeout_ns = span();
 	c.collect_ns = collect_ns = span();
 	if (fails)
-		host_alloc_left = byte % 10;
+		host_alloc_left = byte % 16;
 	tracker = latency_tracker_create(&c);
-	EXPECT(fails || !IS_ERR(tracker), "create: %ld", PTR_ERR(tracker));
 	host_alloc_left = -1;
 	if (IS_ERR(tracker)) {
-		EXPECT(!host_allocated, "%ld allocations are left",
-		       host_allocated);
+		EXPECT(fails && (PTR_ERR(tracker) == -ENOMEM || PTR_ERR(tracker) == -EEXIST),
+		       "create: %ld", PTR_ERR(tracker));
+		EXPECT_EQ(host_allocated, 0);
 		return false;
 	}
 	EXPECT(latency_tracker_data(tracker) == &tracker, "data");
 	return true;
 }
 
-/* The destruction waits for those who hold events. */
+/* The destruction waits until no event is held. */
 void msleep(unsigned int ms)
 {
-	struct model_event *e = held(0);
-
-	EXPECT(e, "destroy waits for nobody");
-	do_put(e);
+	EXPECT(held(0), "destroy waits, and no event is held");
+	do_put(0);
 	fuzz_clock += ms * NSEC_PER_MSEC;
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+void fuzz_end(void)
 {
-	struct fuzz_input in = { .data = data, .left = size };
-	unsigned int ops = 0;
-
-	fuzz_reset();
-	fuzz_clock = 1ULL << 32;
-	reset_calls(&in);
-	nr_events = 0;
-	tracking = true;
-	back_ns = 0;
-	want = (struct latency_tracker_counts){ };
-	if (!create())
-		return 0;
-	while (in.left && ops++ < MAX_OPS)
-		one_op();
-	drain();
+	drain(0);
 	check_counters();
 	calls = 0;
 	latency_tracker_destroy(tracker);
 	EXPECT(!calls, "a callback in destroy");
-	EXPECT(!host_allocated, "%ld allocations are left", host_allocated);
-	return 0;
 }

@@ -7,9 +7,7 @@
  * lfht_swap(), lfht_del(), lfht_insert(): cmpxchg() <-> lfht_load_next()
  *
  * twin 1: removed first, then inserted
- * twin 2: the mark is not set by a compare-and-exchange: two winners
- * twin 3: unlinked without looking whether the place has changed
- * twin 4: the new node's link is written after the swap
+ * twin 2: unlinked without looking whether the place has changed
  */
 #define PROCS	3
 #define LOCS	4
@@ -23,7 +21,98 @@
 #define MARK	8
 #define NODE(x)		((x) & 7)
 #define REMOVED(x)	((x) >= MARK)
-#include "weak.inc"
+
+/*
+ * Weak memory, as views. A location keeps all values it ever had, HIST at most. Each
+ * process knows for each location the oldest of them that it may still read; it reads
+ * that one or any newer one, and then nothing older. What moves this view on is only what
+ * orders in the kernel's model: an acquire (or an address dependency) takes over what the
+ * release knew that it reads from, full barriers take over from each other. So a store is
+ * late, or a load early, for as long as no barrier forbids it. A view can't say that a load
+ * or store moves behind a later one to another location: the litmus tests can.
+ */
+#define AT(l, t)	((l) * HIST + (t))
+#define VIEW(p, l)	view[(p) * LOCS + (l)]
+#define MSG(l, t, k)	msg[AT(l, t) * LOCS + (k)]
+
+byte val[LOCS * HIST];
+byte last[LOCS];		/* index of the newest value */
+byte view[PROCS * LOCS];	/* of a process: index that it may read */
+byte msg[LOCS * HIST * LOCS];	/* what comes with a value */
+byte fenced[LOCS];		/* known at the last full barrier */
+hidden byte wi, wt;
+
+#define UP(to, from)	to = ((from) > (to) -> (from) : (to))
+
+inline join_msg(p, l)
+{
+	for (wi : 0 .. LOCS - 1) {
+		UP(VIEW(p, wi), MSG(l, VIEW(p, l), wi));
+	}
+	wi = 0
+}
+
+inline sync_full(p)
+{
+	for (wi : 0 .. LOCS - 1) {
+		UP(VIEW(p, wi), fenced[wi]);
+		fenced[wi] = VIEW(p, wi);
+	}
+	wi = 0
+}
+
+/* With what p knows, or, if not a release, with the value alone. */
+inline append(p, l, v, is_release)
+{
+	last[l]++;
+	assert(last[l] < HIST);
+	val[AT(l, last[l])] = v;
+	VIEW(p, l) = last[l];
+	for (wi : 0 .. LOCS - 1) {
+		MSG(l, last[l], wi) = ((is_release) -> VIEW(p, wi) : 0);
+	}
+	wi = 0
+}
+
+/* smp_load_acquire() or rcu_dereference() */
+inline load_acquire(p, l, out)
+{
+	atomic {
+		wt = VIEW(p, l);
+		do
+		:: wt < last[l] -> wt++
+		:: break
+		od;
+		VIEW(p, l) = wt;
+		out = val[AT(l, wt)];
+		wt = 0;
+		join_msg(p, l)
+	}
+}
+
+inline store(p, l, v)		{ atomic { append(p, l, v, false) } }
+inline store_release(p, l, v)	{ atomic { append(p, l, v, true) } }
+
+/* An atomic operation acts on the newest value. A failed one orders nothing. */
+inline cmpxchg(p, l, old, new, ok)
+{
+	atomic {
+		VIEW(p, l) = last[l];
+		ok = (val[AT(l, last[l])] == (old));
+		if
+		:: ok ->
+			join_msg(p, l);
+			sync_full(p);
+			append(p, l, new, true);
+			sync_full(p)
+		:: else
+		fi
+	}
+}
+
+#ifndef BROKEN
+#define BROKEN 0
+#endif
 
 byte wins;
 bool deleted;
@@ -54,7 +143,7 @@ inline purge(p)
 		:: NODE(prev) == OLD -> load_acquire(p, OLD, link)
 		:: else -> break
 		fi;
-#if BROKEN == 3
+#if BROKEN == 2
 		store_release(p, at, NODE(link));
 		break
 #else
@@ -80,17 +169,8 @@ proctype replace()
 	:: else
 	fi
 #else
-#if BROKEN != 4
 	store(0, NEW, END);
-#endif
-#if BROKEN == 2
-	cmpxchg_torn(0, OLD, END, NEW + MARK, ok);
-#else
 	cmpxchg(0, OLD, END, NEW + MARK, ok);
-#endif
-#if BROKEN == 4
-	store(0, NEW, END);
-#endif
 	if
 	:: ok -> wins++; purge(0)
 	:: else
@@ -126,7 +206,7 @@ proctype other()
 		:: else -> assert(false)
 		od;
 		tries = 0;
-		/* Nobody takes it out: it stays where a walk finds it. */
+		/* Nothing takes it out: it stays where a walk finds it. */
 		load_acquire(1, BUCKET, prev);
 		assert(prev == OTHER)
 	fi;

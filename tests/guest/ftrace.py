@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The events of a trace of ftrace, and what the lines of the kernel's own ones say."""
+import re
+
+LINE = re.compile(r'^ *(?P<task>.*)-(?P<pid>\d+) +(?:\( *(?P<tgid>[\d-]+)\) +)?\[(?P<cpu>\d+)\] +'
+                  r'\S+ +(?P<sec>\d+)\.(?P<usec>\d{6}): (?P<event>\w+): (?P<text>.*)$')
+FIELD = re.compile(r'(?:^|[ ,])(\w+)=([^,\s]*)')
+SWITCH = re.compile(r'prev_comm=(?P<prev_comm>.*) prev_pid=(?P<prev>\d+) '
+                    r'prev_prio=(?P<prev_prio>-?\d+) prev_state=(?P<state>\S+) ==> '
+                    r'next_comm=(?P<next_comm>.*) next_pid=(?P<next>\d+) '
+                    r'next_prio=(?P<next_prio>-?\d+)')
+BLOCK = re.compile(r'^(?P<dev>\d+,\d+) (?P<rwbs>\S+) (?:\d+ )?\(.*?\) '
+                   r'(?P<sector>\d+) \+ (?P<sectors>\d+)(?:.* \[(?P<last>.*)\])?$')
+# Of ours, "comm=NAME (PID)" are two fields.
+TASK = re.compile(r'^(.*) \((\d+)\)$')
+
+
+class Line:
+    """One event of a trace; times in microseconds."""
+
+    def __init__(self, match):
+        self.pid, self.cpu, self.event = int(match['pid']), int(match['cpu']), match['event']
+        self.time = int(match['sec']) * 1000000 + int(match['usec'])
+        self.tgid, self.text = match['tgid'], match['text']
+        # The functions of the stack that the kernel has recorded with it.
+        self.stack = []
+
+    def fields(self):
+        """Of an event of the kernel: they have no spaces, but for names."""
+        return dict(FIELD.findall(self.text))
+
+    def switch(self):
+        """Of sched_switch, where names may have spaces."""
+        fields = SWITCH.search(self.text).groupdict()
+        return {**fields, 'prev': int(fields['prev']), 'next': int(fields['next'])}
+
+    def block(self):
+        """Of an event of a request; None if it is none."""
+        match = BLOCK.search(self.text)
+        return match and {**match.groupdict(), 'sector': int(match['sector']),
+                          'sectors': int(match['sectors'])}
+
+
+def report(text):
+    """The fields of an event of ours, by the names that they have in its format."""
+    fields = {}
+    for name, value in (part.split('=', 1) for part in re.split(r', (?=\w+=)', text)):
+        task = TASK.match(value)
+        if task and name.endswith('_comm'):
+            fields[name], fields[name.replace('_comm', '_pid')] = task.groups()
+        else:
+            fields['delay' if name == 'wakee_offcpu_delay' else name] = value
+    return fields
+
+
+def read(path):
+    """The events of a trace, one after the other; one's stack is known behind it."""
+    last, owner = {}, None
+    with open(path, encoding='utf-8', errors='replace') as trace:
+        for text in trace:
+            match = LINE.match(text)
+            if match:
+                line = last[int(match['cpu'])] = Line(match)
+                yield line
+            elif '<stack trace>' in text:
+                owner = last.get(int(re.search(r'\[(\d+)\]', text)[1]))
+            elif text.startswith(' => ') and owner:
+                owner.stack.append(text.split()[1].split('+')[0])

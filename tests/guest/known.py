@@ -1,0 +1,274 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The judges on traces whose truth is known. What is right must be found right; with one value of
+it changed, it must not. Prints TAP.
+
+Usage: known.py DIRECTORY
+"""
+import contextlib
+import io
+import re
+import sys
+
+import fields
+import observe
+import observers
+import tools
+
+BEGIN = 100 * 10**9         # ns
+TGIDS = {'task-7': 5, 'hog-9': 4}
+
+
+def line(ms, text, task='task-7', cpu=1):
+    return (f'  {task} ({TGIDS.get(task, 1):7}) [{cpu:03}] d.h1. '
+            f'{100 + ms // 1000}.{ms % 1000:03}000: {text}\n')
+
+
+def switch(ms, prev, after, cpu=1):
+    """A task is NAME-PID/PRIORITY/STATE."""
+    (prev, prio, state), (after, next_prio, _) = prev.split('/'), after.split('/')
+    (name, pid), (next_name, next_pid) = prev.rsplit('-', 1), after.rsplit('-', 1)
+    return line(ms, f'sched_switch: prev_comm={name} prev_pid={pid} prev_prio={prio} '
+                f'prev_state={state} ==> next_comm={next_name} next_pid={next_pid} '
+                f'next_prio={next_prio}', f'{name}-{pid}', cpu)
+
+
+def put(path, text):
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(text)
+
+
+def times(begin, end, flag='ended'):
+    return f'delay={(end - begin) * 10**6}, flag={flag}, start={BEGIN + begin * 10**6}'
+
+
+# --- the observer ---------------------------------------------------------------------
+
+OTHER = 'other-8/120/R'
+WORDS = {
+    'raise': lambda at: line(at, 'softirq_raise: vec=1 [action=TIMER]'),
+    'run': lambda at: (line(at, 'softirq_entry: vec=1 [action=TIMER]') +
+                       line(at, 'softirq_exit: vec=1 [action=TIMER]')),
+    'reported': lambda begin, end: line(
+        end, 'softirq_latency: vec=1, name=TIMER, stage=raise, cpu=1, comm=task, pid=7, tgid=7, ' +
+        times(begin, end)),
+    'wakes': lambda at: line(at, 'sched_waking: comm=task pid=7 prio=120 target_cpu=001'),
+    # The tracker of off-CPU times says that it comes, or that it is still away.
+    'coming': lambda at: line(at, 'offcpu_sched_switch: comm=task, pid=7, tgid=7, cpu=1, ' +
+                              times(at - 200, at) + ', state=S'),
+    'gone': lambda at: line(at, 'offcpu_sched_switch: comm=task, pid=7, tgid=7, cpu=1, ' +
+                            times(at - 200, at, 'pending') + ', state=S'),
+    'comes': lambda at: switch(at, OTHER, 'task-7/120/S'),
+    'another': lambda at: switch(at, OTHER, 'third-9/120/S'),
+    'enters': lambda at: line(at, 'sys_enter: NR 230 (0, 0, 0, 0, 0, 0)'),
+    'returns': lambda at: line(at, 'sys_exit: NR 230 = 0'),
+    'loses': lambda begin, end: (switch(begin, 'task-7/120/R+', OTHER) +
+                                 switch(end, OTHER, 'task-7/120/R')),
+    'yields': lambda begin, end: (switch(begin, 'task-7/120/R', OTHER) +
+                                  switch(end, OTHER, 'task-7/120/R')),
+    'called': lambda begin, end: line(
+        end, 'syscall_latency: comm=task, pid=7, tgid=7, nr=230, ret=0, ' + times(begin, end)),
+}
+# From 6.13 on a task may lose its CPU between the tracker's look at its call and ftrace's.
+MAY = int(observers.CALLS_PREEMPTIBLE)
+# What happens, in ms; how many are missed and invented; KIND [THRESHOLD MARGIN], 30 and 10 ms.
+OBSERVED = (
+    ('raised 100 ms before it ran, and reported', 'raise@100 run@200 reported@100-200', 0, 0),
+    ('the same without a report', 'raise@100 run@200', 1, 0),
+    ('raised 10 ms before it ran, 90 ms reported', 'raise@100 run@110 reported@20-110', 0, 1),
+    # While a run begins, an interrupt raises its vector again. For the tracker the run has begun,
+    # and what is raised is for the next one; for ftrace it comes a moment later.
+    ('raised while a run begins, served by the next',
+     'raise@100 raise@110 run@110 run@200 reported@110-200', 0, 0),
+    ('raised while a run begins, and once more behind it',
+     'raise@100 raise@110 run@110 raise@190 run@200 reported@110-200', 0, 0),
+    # The tracker's own report lies in between, and takes its time.
+    ('raised twice while a run begins',
+     'raise@100 raise@105 raise@112 run@113 raise@190 run@200 reported@105-200', 0, 0),
+    ('the same, but reported as of a time at which nothing was raised',
+     'raise@100 raise@110 run@110 raise@190 run@200 reported@60-200', 0, 1),
+    ('raised while a run begins, and 50 ms before the next, without a report',
+     'raise@100 raise@110 run@110 raise@150 run@200', 1, 0),
+    ('raised while a run begins, but reported as of the first raise, which was served',
+     'raise@100 raise@110 run@110 run@200 reported@100-200', 0, 1),
+    ('the same, raised again 2 ms behind the first',
+     'raise@100 raise@102 run@110 raise@190 run@200 reported@100-200', 0, 1),
+    # All three probes of the tracker were some milliseconds before ftrace's, and the report of
+    # the second run is closer to the first one than its own.
+    ('raised while a run begins, served at once',
+     'raise@103 raise@109 run@110 reported@100-108 run@112 reported@109-111', 0, 0,
+     'softirq', 0, 0),
+    ('the same, but raised only once',
+     'raise@103 run@110 reported@100-108 run@112 reported@109-111', 0, 1, 'softirq', 0, 0),
+    # The CPU pauses in the middle of the switch that ends a wake-up of 10 ms.
+    ('comes after 10 ms, as another tracker says, but the switch takes 90 more',
+     'wakes@100 coming@110 comes@200', 0, 0, 'wakeup'),
+    ('the same, but another task comes then', 'wakes@100 coming@110 another@120 comes@200', 1, 0,
+     'wakeup'),
+    ('the same, that it is still away', 'wakes@100 gone@110 comes@200', 1, 0, 'wakeup'),
+    # At its end by the tracker's clock it took 10 ms, and is in time.
+    ('preempted where a call ends, after 10 ms', 'enters@100 loses@110-200 returns@200', 1 - MAY, 0,
+     'syscalls'),
+    ('the same, twice', 'enters@100 loses@110-150 loses@150-200 returns@200', 1 - MAY, 0,
+     'syscalls'),
+    ('preempted after 10 ms, and has run for 1 ms since', 'enters@100 loses@110-199 returns@200',
+     1, 0, 'syscalls'),
+    ('preempted where a call ends, after 60 ms', 'enters@100 loses@160-200 returns@200', 1, 0,
+     'syscalls'),
+    ('preempted where a call begins', 'loses@100-200 enters@200 returns@201 called@100-201', 0,
+     1 - MAY, 'syscalls'),
+    ('preempted in user mode, in front of it',
+     'yields@100-200 enters@200 returns@201 called@100-201', 0, 1, 'syscalls'),
+)
+
+
+def observed(path, what, missed, invented, kind='softirq', threshold=30, margin=10):
+    text = line(0, 'tracing_mark_write: begin')
+    # The first run is there because the observer must have seen one, to know of any raise.
+    for word in f'raise@1 run@2 {what}'.split():
+        name, at = word.split('@')
+        text += WORDS[name](*map(int, at.split('-')))
+    put(path, text + line(999, 'tracing_mark_write: end'))
+    observer = observers.KINDS[kind]()
+    window = observe.read(observer, path)
+    figures = observe.compare(observer, window, threshold * 1000, margin * 1000)
+    return figures.endswith(f' missed={missed} invented={invented}'), figures
+
+
+# --- each value of a report -----------------------------------------------------------
+
+SLEPT = (switch(90, OTHER, 'waker-6/120/S', 0) + switch(100, 'task-7/120/S', 'hog-9/89/R') +
+         line(200, 'sched_waking: comm=task pid=7 prio=120 target_cpu=001', 'waker-6', 0))
+CAME = switch(300, 'hog-9/89/R', 'task-7/120/R')
+CALL = line(100, 'sys_enter: NR 230 (0, 0)')
+RETURN = line(300, 'sys_exit: NR 230 = 3')
+ISSUE = line(100, 'block_rq_issue: 8,0 R 4096 () 8 + 8 [task]')
+REQUEST = 'dev=8,0, sector=8, nr_bytes=4096, rwbs=R, stage={}, error=0, comm=task, pid=7, '
+# KIND: what the kernel has; the report, by TASK of its line; what is judged elsewhere.
+REPORTS = (
+    ('wakeup', SLEPT + CAME, 'wakeup_latency: comm=task, pid=7, tgid=5, prio=120, cpu=1, ' +
+     times(200, 300) + ', waker_comm=waker, waker_pid=6, prev_comm=hog, prev_pid=9, prev_tgid=4, '
+     'prev_prio=89, holder_comm=hog, holder_pid=9, holder_prio=89, holder_ran=100000000', 'hog-9',
+     ''),
+    ('offcpu', SLEPT + CAME, 'offcpu_sched_switch: comm=task, pid=7, tgid=5, cpu=1, ' +
+     times(100, 300) + ', state=S', 'hog-9', ''),
+    ('offcpu', SLEPT + CAME, 'offcpu_sched_wakeup: waker_comm=waker (6), wakee_comm=task (7), '
+     'wakee_offcpu_' + times(100, 200, 'pending'), 'waker-6', ''),
+    ('syscalls', SLEPT + CALL + CAME + RETURN, 'syscall_latency: comm=task, pid=7, tgid=5, nr=230, '
+     'compat=0, ret=3, ' + times(100, 300), 'task-7', ''),
+    ('syscalls', SLEPT + CALL + CAME, 'syscall_latency_stack: comm=task, pid=7, tgid=5, nr=230, '
+     'compat=0, ' + times(100, 300, 'pending'), 'hog-9', ''),
+    ('device', ISSUE + line(300, 'block_rq_complete: 8,0 R () 8 + 8 [0]'), 'block_latency: ' +
+     REQUEST.format('device') + times(100, 300), 'idle-0', 'delay start'),
+    ('queue', ISSUE, 'block_latency: ' + REQUEST.format('queue') + times(90, 100), 'task-7',
+     'rwbs error comm pid delay start'),
+    ('packets', line(100, 'netif_receive_skb_entry: dev=v0 skbaddr=000000001234 protocol=0x0800 '
+                     'len=128'), 'network_latency: dev=v0, protocol=0x0800, l4=17, len=128, ' +
+     times(100, 300) + ', skbaddr=000000001234', 'task-7', 'l4 delay flag'),
+)
+TOKEN = re.compile(r'(?<=[=(])(?!-)[^,()\s]+')
+
+
+def figures_of(judge, *args):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        judge(*args)
+    return out.getvalue().splitlines()[-1]
+
+
+def is_right(path, kind, kernel, report, task):
+    """Whether fields.py finds it right, as fields() of lib.sh asks for it."""
+    put(path, kernel + line(300, report, task))
+    sys.argv[1:] = kind, path, '1'
+    figures = figures_of(fields.main).split()
+    return {'compared=1', 'wrong=0', 'alone=0'} <= set(figures) and 'off=1' not in figures
+
+
+def unnoticed(report, unjudged, right):
+    """The names of the values of which each, when changed, is still right."""
+    for token in TOKEN.finditer(report):
+        before, after = report[:token.start()], report[token.start():]
+        name = re.findall(r'(\w+)=', before)[-1]
+        if name not in unjudged.split() and right(f'{before}1{after}'):
+            yield name
+
+
+def judged(report, unjudged, right):
+    if not right(report):
+        return False, 'it is not found right'
+    missed = ' '.join(unnoticed(report, unjudged, right))
+    return not missed, f'changed and not noticed: {missed or "none"}'
+
+
+# --- stacks, waits, tools --------------------------------------------------------------
+
+WAITS = 'wakeup_latency: pid=7, ' + times(200, 290, 'pending')
+STACK = 'vfs_read+0x10/0x20 <- ksys_read+0x8/0x20'
+STACKED = ('irq_latency: irq=3, name=lt, handler=lt_first [lt], cpu=1, ret=none, comm=task, pid=7, '
+           'tgid=5, ' + times(100, 300) + f', stack={STACK}')
+RECORD = ('delay = 200000000, start = 100100000000, irq = 3, name = "lt", handler = 0x1000, '
+          'cpu = 1, ret = ( "none" : container = 0 ), comm = "task", pid = 7, tgid = 5, '
+          'flag = ( "ended" : container = 0 ), _stack_length = 2, '
+          'stack = [ [0] = 0x2010, [1] = 0x3008 ]')
+SYMBOLS = '1000 t lt_first\n2000 t vfs_read\n3000 t ksys_read\n10000 t last\n'
+FORMAT = ('field:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n'
+          'field:int cpu;\toffset:8;\tsize:{};\tsigned:{};\n')
+METADATA = ('event { name = "irq_latency"; fields := struct { '
+            'integer { size = 32; align = 8; signed = 1; } _cpu; } }')
+
+
+def is_own_stack(path, frames):
+    put(path, line(300, STACKED) + line(300, '<stack trace>').replace('300000:', '300001:') +
+        ''.join(f' => {frame}\n' for frame in frames.split()))
+    return figures_of(fields.stack, path, 'irq_latency', 'stack', 'own') == 'same=2'
+
+
+def is_text(path, tool):
+    """As trace-cmd or perf might show it."""
+    put(path, line(300, STACKED))
+    put(f'{path}.tool', line(300, tool))
+    return 'events=1 of=1 differ=0 stacks=1 absent=0 unparsed=0' == figures_of(
+        tools.compare_text, path, f'{path}.tool', 'irq_latency')
+
+
+def is_record(path, report):
+    put(path, line(0, 'tracing_mark_write: begin') + line(300, report) +
+        line(999, 'tracing_mark_write: end'))
+    put(f'{path}.symbols', SYMBOLS)
+    put(f'{path}.lttng', '[100300000500] (+0.1) host irq_latency: '
+        f'{{ cpu_id = 1 }}, {{ {RECORD} }}\n')
+    return 'records=1 events=1 differ=0 missing=0 invented=0 untimely=0' == figures_of(
+        tools.compare_values, path, f'{path}.lttng', f'{path}.symbols')
+
+
+def others(path):
+    waits = [is_right(path, 'waits', SLEPT + more, WAITS, 'hog-9')
+             for more in ('', switch(250, 'task-7/120/S', OTHER),
+                          switch(203, OTHER, 'task-7/120/S'))]
+    yield 'a task that waits; it was away meanwhile; it had the CPU before', waits, [1, 0, 0]
+    stacks = [is_own_stack(path, frames) for frames in (
+        'report asm_sysvec_irq_work vfs_read ksys_read', 'vfs_read ksys_read',
+        'report asm_sysvec_irq_work vfs_read', 'ksys_read vfs_read')]
+    yield 'a stack, and the one of the kernel', stacks, [1, 1, 0, 0]
+    types = [tools.ctf_fields(METADATA) == tools.format_fields(FORMAT.format(*kind))
+             for kind in ((4, 1), (8, 1), (4, 0))]
+    yield 'types of a field in LTTng', types, [1, 0, 0]
+
+
+def main():
+    path, results = f'{sys.argv[1]}/trace', []
+    for text, *case in OBSERVED:
+        results.append((f'observe.py: {text}', *observed(path, *case)))
+    for kind, kernel, report, task, unjudged in REPORTS:
+        results.append((f'fields.py {kind}', *judged(
+            report, unjudged, lambda text, known=(kind, kernel), task=task:
+            is_right(path, *known, text, task))))
+    results.append(('tools.py text', *judged(STACKED, '', lambda text: is_text(path, text))))
+    results.append(('tools.py values', *judged(STACKED, '', lambda text: is_record(path, text))))
+    for text, found, expected in others(path):
+        results.append((text, found == expected, f'{found}'))
+    print(f'1..{len(results)}')
+    for text, good, found in results:
+        print(f'{"" if good else "not "}ok - {text}: {found}')
+
+
+main()

@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the kernel's own events say of operations, one class for each kind of them."""
+import os
+import re
+from collections import defaultdict
+
+import ftrace
+
+# Tracker and observer are at most so far from each other, in us, but for pauses.
+CLOSE = 20000
+# What only may explain a report must begin with it: others began shortly before.
+EXACT = 300
+RELEASE = tuple(map(int, os.uname().release.split('.')[:2]))
+# Before 5.18 sched_switch reads the state of the task once more, and so do the trackers:
+# when somebody wakes it in that moment, they need not agree.
+STATE_UNSURE = RELEASE < (5, 18)
+# Since 6.13 a task can be preempted between the tracker's look at a system call and ours.
+CALLS_PREEMPTIBLE = RELEASE >= (6, 13)
+
+
+class Observer:
+    """Operations as (key, begin, end), reports alike."""
+    report = None
+
+    def __init__(self):
+        self.operations = []
+        self.reports = []
+        self.open = {}
+        # Operations, as (key, begin), that may be reported or not.
+        self.doubtful = set()
+        # What may explain a report, as operations, but need not have one.
+        self.perhaps = []
+        # When operations, as (key, begin), may have ended for the tracker already.
+        self.ended_by = {}
+
+    def begin(self, key, time):
+        self.open.setdefault(key, time)
+
+    def end(self, key, time):
+        begin = self.open.pop(key, None)
+        if begin is not None:
+            self.operations.append((key, begin, time))
+
+    def reported(self, fields):
+        key = self.key(fields)
+        if fields['flag'] == 'ended' and key is not None:
+            begin = int(fields['start'])
+            self.reports.append((key, begin // 1000, (begin + int(fields['delay'])) // 1000))
+
+    def key(self, fields):
+        return int(fields['pid'])
+
+    def finish(self, time):
+        """The trace ends at this time."""
+
+    def unsure(self, key, begin):
+        """Whether this operation may be reported or not."""
+        return (key, begin) in self.doubtful
+
+    def least(self, key, begin, end):
+        """The shortest delay that this operation may have had for the tracker."""
+        return self.ended_by.get((key, begin), end) - begin
+
+
+class Syscalls(Observer):
+    """A call that does not return has no end, though the next task of its pid may have one:
+    a task that was cloned begins with the exit of that call.
+
+    Who is preempted, and does no more than begin or end a call when he runs again, may have
+    been so behind the tracker's probe and in front of ours.
+    """
+    report = 'syscall_latency'
+    final = re.compile(r'NR (60|231) ')         # exit, exit_group
+
+    def __init__(self):
+        super().__init__()
+        # Since when it has only run for moments, since when it runs, and when a call that
+        # is open may have begun for the tracker.
+        self.preempted = {}
+        self.resumed = {}
+        self.early = {}
+
+    def see(self, line):
+        if line.event == 'sys_enter':
+            self.open.pop(line.pid, None)
+            self.early[line.pid] = self.since(line)
+            if not self.final.match(line.text):
+                self.begin(line.pid, line.time)
+        elif line.event == 'sys_exit':
+            self.returns(line)
+        elif line.event == 'sched_switch' and CALLS_PREEMPTIBLE:
+            fields = line.switch()
+            self.switch(line.time, fields['prev'], fields['state'], fields['next'])
+
+    def returns(self, line):
+        begin, since = self.open.get(line.pid), self.since(line)
+        if begin is None:
+            return
+        if since is not None:
+            self.ended_by[line.pid, begin] = since
+        if self.early[line.pid] is not None:
+            self.perhaps.append((line.pid, self.early[line.pid], line.time))
+        self.end(line.pid, line.time)
+
+    def switch(self, time, prev, state, after):
+        if state != 'R+' or not self.for_a_moment(prev, time):
+            self.preempted.pop(prev, None)
+        if state == 'R+':
+            self.preempted.setdefault(prev, time)
+        self.resumed[after] = time
+
+    def for_a_moment(self, pid, time):
+        return time - self.resumed.get(pid, 0) <= EXACT
+
+    def since(self, line):
+        """When the tracker may have seen this already; None if it was now."""
+        since = self.preempted.pop(line.pid, None)
+        return since if self.for_a_moment(line.pid, line.time) else None
+
+
+class Scheduler(Observer):
+    """Knows who is running."""
+
+    def __init__(self):
+        super().__init__()
+        self.running = {}
+        self.woken_running = 0
+
+    def see(self, line):
+        if line.event == 'sched_switch':
+            fields = line.switch()
+            self.running[line.cpu] = fields['next']
+            self.switch(line.time, fields['prev'], fields['state'], fields['next'])
+        elif line.event.startswith('sched_wak'):
+            pid = int(line.fields()['pid'])
+            if pid in self.running.values():
+                self.woken_running += pid != line.pid
+                self.woken_early(line, pid)
+            elif pid:
+                self.woken(line.time, pid)
+
+    def switch(self, time, prev, state, after):
+        raise NotImplementedError
+
+    def woken(self, time, pid):
+        pass
+
+    def woken_early(self, line, pid):
+        pass
+
+
+class Wakeup(Scheduler):
+    """A task that is off the CPU is woken, and gets a CPU.
+
+    An emulated CPU may pause in the middle of a switch. When the tracker of off-CPU times
+    has told of a task that comes, in front of our event, it may be that it came then.
+    """
+    report = 'wakeup_latency'
+
+    def __init__(self):
+        super().__init__()
+        # When those were woken that had not yet let go of their CPU.
+        self.early = {}
+        # Who comes to a CPU, and when that was said.
+        self.coming = {}
+
+    def see(self, line):
+        if line.event == Offcpu.report:
+            fields = ftrace.report(line.text)
+            if fields['flag'] == 'ended':
+                self.coming[line.cpu] = (int(fields['pid']), line.time)
+            return
+        if line.event == 'sched_switch':
+            pid, time = self.coming.pop(line.cpu, (None, 0))
+            if pid in self.open and pid == line.switch()['next']:
+                self.ended_by[pid, self.open[pid]] = time
+        super().see(line)
+
+    def switch(self, time, prev, state, after):
+        # What was woken before it had let go of its CPU does not wait, unless it lets
+        # go of it in the middle of its wake-up: then sched_wakeup is still to come.
+        self.open.pop(prev, None)
+        if state.endswith('+'):
+            self.early.pop(prev, None)
+        self.early.pop(after, None)
+        self.end(after, time)
+
+    def woken(self, time, pid):
+        self.begin(pid, self.early.pop(pid, time))
+
+    def woken_early(self, line, pid):
+        self.early.pop(pid, None)
+        if line.event == 'sched_waking' and pid != line.pid:
+            self.early[pid] = line.time
+
+
+class Offcpu(Scheduler):
+    """A task loses its CPU, for whatever reason, and gets one again."""
+    report = 'offcpu_sched_switch'
+
+    def __init__(self):
+        super().__init__()
+        self.doubtful = set()
+        self.idlers = set()
+
+    def switch(self, time, prev, state, after):
+        self.end(after, time)
+        # Dead, or a kernel thread that waits for work and is not tracked.
+        if prev and state[0] not in ('XZ' if STATE_UNSURE else 'XZI'):
+            self.begin(prev, time)
+        if STATE_UNSURE and state in ('R', 'I'):
+            self.doubtful.add((prev, time))
+            if state == 'I':
+                self.idlers.add(prev)
+
+    def unsure(self, key, begin):
+        return key in self.idlers and super().unsure(key, begin)
+
+
+class Block(Observer):
+    """A request is issued to its device, and completes, maybe in several parts."""
+    report = 'block_latency'
+    stage = 'device'
+
+    def __init__(self):
+        super().__init__()
+        # What is left of a request, by its present sector: (sector, sectors, issued).
+        self.left = {}
+
+    def see(self, line):
+        request = line.block()
+        if request:
+            self.step(line, request['dev'], request['sector'], request['sectors'])
+
+    def step(self, line, dev, sector, sectors):
+        if line.event == 'block_rq_issue':
+            self.left[dev, sector] = (sector, sectors, line.time)
+        elif line.event == 'block_rq_requeue':
+            self.left.pop((dev, sector), None)
+        elif line.event == 'block_rq_complete':
+            first, left, begin = self.left.pop((dev, sector), (None, 0, 0))
+            if first is None:
+                return
+            if sectors < left:
+                self.left[dev, sector + sectors] = (first, left - sectors, begin)
+            else:
+                self.operations.append(((dev, first), begin, line.time))
+
+    def key(self, fields):
+        return (fields['dev'], int(fields['sector'])) if fields['stage'] == self.stage else None
+
+
+class Queue(Block):
+    """A request is inserted into a queue, and issued to its device."""
+    stage = 'queue'
+
+    def step(self, line, dev, sector, sectors):
+        if line.event == 'block_rq_insert':
+            self.open.pop((dev, sector), None)
+            self.begin((dev, sector), line.time)
+        elif line.event == 'block_rq_issue':
+            self.end((dev, sector), line.time)
+
+
+class Irq(Observer):
+    """A handler of a hard interrupt line runs; they are nested."""
+    report = 'irq_latency'
+
+    def __init__(self):
+        super().__init__()
+        self.stacks = defaultdict(list)
+
+    def see(self, line):
+        stack = self.stacks[line.cpu]
+        irq = line.fields().get('irq')
+        if line.event == 'irq_handler_entry':
+            # To the end of the line: a name may have spaces. Reports have room for 31 letters.
+            stack.append((irq, line.text.split('name=', 1)[1][:31], line.time))
+        elif line.event == 'irq_handler_exit' and stack and stack[-1][0] == irq:
+            _, name, begin = stack.pop()
+            self.operations.append(((line.cpu, int(irq), name), begin, line.time))
+
+    def key(self, fields):
+        return (int(fields['cpu']), int(fields['irq']), fields['name'])
+
+
+class Softirq(Observer):
+    """A vector is raised until it runs, and runs.
+
+    The first raise counts, up to a run that begins after it. An interrupt may come
+    while a run begins, between the tracker's look at it and ours: then what it raises
+    is served by this run for the one, and by the next for the other.
+    """
+    report = 'softirq_latency'
+
+    def __init__(self):
+        super().__init__()
+        # A vector may have been raised before the trace began, until it has run.
+        self.known = set()
+        self.running = {}
+        # Raises that were not the first, and those that may have come while a run began.
+        self.again = defaultdict(list)
+        self.between = {}
+
+    def see(self, line):
+        match = re.match(r'vec=(\d+) ', line.text)
+        if not match:
+            return
+        place = (line.cpu, int(match[1]))
+        # Whoever runs it may be preempted, with PREEMPT_RT, and another one runs it.
+        task = (line.cpu, line.pid, int(match[1]))
+        if line.event == 'softirq_raise':
+            if place + ('raise',) in self.open:
+                self.again[place].append(line.time)
+            self.begin(place + ('raise',), line.time)
+        elif line.event == 'softirq_entry':
+            self.taken_up(place, line.time)
+            self.running[task] = line.time
+        elif line.event == 'softirq_exit' and task in self.running:
+            self.operations.append((place + ('run',), self.running.pop(task), line.time))
+
+    def taken_up(self, place, time):
+        key = place + ('raise',)
+        begin = self.open.pop(key, None)
+        if begin is not None:
+            self.operations.append((key, begin, time))
+            if place not in self.known:
+                self.doubtful.add((key, begin))
+        self.perhaps += [(key, again, time) for again in self.between.get(place, ())]
+        self.between[place] = [again for again in self.again.pop(place, ())
+                               if time - again < CLOSE]
+        self.known.add(place)
+
+    def key(self, fields):
+        return (int(fields['cpu']), int(fields['vec']), fields['stage'])
+
+
+class Network(Observer):
+    """A packet enters the stack, and is copied to a socket, consumed or dropped.
+
+    The kernel says nothing when GRO or TCP frees one: not for traces with TCP. Nor does it
+    when UDP copies one: lt_udp_read is a kprobe event of the test."""
+    report = 'network_latency'
+
+    def see(self, line):
+        key = self.key(line.fields())
+        if line.event.endswith('_entry'):
+            self.silent(key, line.time)
+            self.open[key] = line.time
+        elif 'defer' in line.fields().get('location', ''):
+            self.silent(key, line.time)
+        elif line.event in ('skb_copy_datagram_iovec', 'lt_udp_read', 'consume_skb',
+                            'kfree_skb'):
+            self.end(key, line.time)
+        elif line.event in ('net_dev_queue', 'net_dev_start_xmit'):
+            # It is forwarded, or this is another one by now.
+            self.silent(key, line.time)
+
+    def silent(self, key, time):
+        """Where the kernel frees it later, or says nothing at all: it has ended by now."""
+        begin = self.open.pop(key, None)
+        if begin is not None:
+            self.doubtful.add((key, begin))
+            self.operations.append((key, begin, time))
+
+    def finish(self, time):
+        for key in list(self.open):
+            self.silent(key, time)
+
+    def key(self, fields):
+        return fields.get('skbaddr', '').removeprefix('0x')
+
+
+KINDS = {'syscalls': Syscalls, 'wakeup': Wakeup, 'offcpu': Offcpu, 'block': Block,
+         'queue': Queue, 'irq': Irq, 'softirq': Softirq, 'network': Network}

@@ -74,7 +74,7 @@ inline append(p, l, v, is_release)
 	wi = 0
 }
 
-/* smp_load_acquire() or rcu_dereference() */
+/* smp_load_acquire() or lfht_load_next() */
 inline load_acquire(p, l, out)
 {
 	atomic {

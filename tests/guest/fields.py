@@ -240,12 +240,33 @@ def syscalls(check):
         check.counts['stacks'] += 1
         check.expect(flag='pending')
         return True if trace.to[pid].behind(check.end) else None
-    leave = trace.exits[pid].behind(check.end)
+    return left(check, pid, enter)
+
+
+def left(check, pid, enter):
+    """A call ends with sys_exit or behind it, when its task has done all that is to do before user
+    space, and so before the next call; exit and exit_group end when the task is gone."""
+    trace = check.trace
+    exits, after = trace.exits[pid], trace.enters[pid].first_from(enter.time + 1)
+    leave = next(iter(exits[exits.first_from(enter.time):]), None)
+    check.expect(pid=check.line.pid)
+    if ftrace.FINAL.match(enter.text):
+        last = trace.away[pid].behind(check.end)
+        check.counts['final'] += 1
+        check.expect(ret=0)
+        if not last or last.state[0] not in 'XZ':
+            check.wrong.append('the task is not gone')
+        return True
     if not leave:
         return None
     ret = re.search(r'= (-?\d+)', leave.text)[1]
-    check.expect(ret=ret, pid=check.line.pid)
+    check.expect(ret=ret)
     check.counts['positive'] += int(ret) > 0
+    check.counts['behind'] += check.end > leave.time + 3 * NEAR
+    if check.end < leave.time - 3 * NEAR:
+        check.wrong.append(f'it has not ended before {leave.time} us')
+    elif after < len(trace.enters[pid]) and check.end > trace.enters[pid].times[after] + 3 * NEAR:
+        check.wrong.append('the next call has begun')
     return True
 
 

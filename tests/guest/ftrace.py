@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The events of a trace of ftrace, and what the lines of the kernel's own ones say."""
+import os
 import re
 
 LINE = re.compile(r'^ *(?P<task>.*)-(?P<pid>\d+) +(?:\( *(?P<tgid>[\d-]+)\) +)?\[(?P<cpu>\d+)\] +'
@@ -11,6 +12,8 @@ SWITCH = re.compile(r'prev_comm=(?P<prev_comm>.*) prev_pid=(?P<prev>\d+) '
                     r'next_prio=(?P<next_prio>-?\d+)')
 BLOCK = re.compile(r'^(?P<dev>\d+,\d+) (?P<rwbs>\S+) (?:\d+ )?\(.*?\) '
                    r'(?P<sector>\d+) \+ (?P<sectors>\d+)(?:.* \[(?P<last>.*)\])?$')
+# sys_enter of exit and exit_group.
+FINAL = re.compile('NR (93|94) ' if os.uname().machine == 'aarch64' else 'NR (60|231) ')
 # Of ours, "comm=NAME (PID)" are two fields.
 TASK = re.compile(r'^(.*) \((\d+)\)$')
 

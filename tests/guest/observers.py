@@ -63,14 +63,15 @@ class Observer:
 
 
 class Syscalls(Observer):
-    """A call that does not return has no end, though the next task of its pid may have one:
-    a task that was cloned begins with the exit of that call.
+    """A call ends at sys_exit, or up to LOOSE of observe.py behind it: what the task has to do
+    before user space passes no event. One that does not return has no end here, and fields.py
+    looks at its reports; though the next task of its pid may have one: a task that was cloned
+    begins with the exit of that call.
 
     Who is preempted, and does no more than begin or end a call when he runs again, may have
     been so behind the tracker's probe and in front of ours.
     """
     report = 'syscall_latency'
-    final = re.compile(r'NR (60|231) ')         # exit, exit_group
 
     def __init__(self):
         super().__init__()
@@ -84,13 +85,16 @@ class Syscalls(Observer):
         if line.event == 'sys_enter':
             self.open.pop(line.pid, None)
             self.early[line.pid] = self.since(line)
-            if not self.final.match(line.text):
+            if not ftrace.FINAL.match(line.text):
                 self.begin(line.pid, line.time)
         elif line.event == 'sys_exit':
             self.returns(line)
         elif line.event == 'sched_switch' and CALLS_PREEMPTIBLE:
             fields = line.switch()
             self.switch(line.time, fields['prev'], fields['state'], fields['next'])
+
+    def key(self, fields):
+        return None if ftrace.FINAL.match(f"NR {fields['nr']} ") else int(fields['pid'])
 
     def returns(self, line):
         begin, since = self.open.get(line.pid), self.since(line)

@@ -67,5 +67,9 @@ int cmd_pipe(char **argv);
 int cmd_die(char **argv);
 int cmd_reuse(char **argv);
 int cmd_load(char **argv);
+int cmd_umount(char **argv);
+int cmd_linger(char **argv);
+int cmd_exit(char **argv);
+int cmd_stop(char **argv);
 
 #endif /* TESTS_GUEST_INJECT_H */

@@ -64,6 +64,10 @@ static const struct {
 	{ "die", 2, cmd_die },
 	{ "reuse", 2, cmd_reuse },
 	{ "load", 2, cmd_load },
+	{ "umount", 1, cmd_umount },
+	{ "linger", 1, cmd_linger },
+	{ "exit", 1, cmd_exit },
+	{ "stop", 1, cmd_stop },
 };
 
 static int run(int argc, char **argv)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * System call latency: from entry to exit.
+ * System call latency: from the entry until the task is back in user space.
  *
  * Default threshold: 1 s. An event syscall_latency tells of a call that took
  * that long. While it does, an event syscall_latency_stack at every switch to
@@ -11,13 +11,19 @@
  * away from becomes an event, that is pending. A timeout has to find all of them:
  * with one, each is an event from its begin on.
  *
+ * The task may have work to do between sys_exit and user space; then the call ends
+ * when that is done, where the kernel tells (leave.c), else at sys_exit. exit and
+ * exit_group do not return: they end when the task leaves its CPU for the last time.
+ * A task that dies in another call takes its event with it.
+ *
  * Every task that sleeps in a system call holds an event, hence the size of the
- * pool: 8192 events, growing up to 65536. exit and exit_group do not return and
- * are not tracked; a task that dies in another call takes its event with it.
+ * pool: 8192 events, growing up to 65536.
  */
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 
+#include "examples/syscalls/call.h"
+#include "examples/syscalls/leave.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 #include "wrapper/syscalls.h"
@@ -42,7 +48,7 @@ static struct lt_usecase usecase;
 struct running {
 	struct task_struct *task;
 	u64 start;
-	struct lt_syscall call;
+	struct pending_call call;
 };
 
 static DEFINE_PER_CPU_ALIGNED(struct running, running);
@@ -73,9 +79,10 @@ static noinline void publish(struct latency_tracker *tracker,
 {
 	struct latency_tracker_in in = begin_of(mine);
 
-	latency_tracker_event_in(tracker, &task, sizeof(task),
-				 LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
-				 &in);
+	if (!latency_tracker_event_in(tracker, &task, sizeof(task),
+				      LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
+				      &in) && mine->call.leaving)
+		leave_mark(task);
 }
 
 /* It never was. */
@@ -97,11 +104,13 @@ static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 	preempt_disable_notrace();
 	mine = this_cpu_ptr(&running);
 	mine->task = NULL;
-	if (!lt_task_passes(&usecase, task) || lt_syscall_is_final(nr))
+	if (!lt_task_passes(&usecase, task))
 		goto out;
-	mine->call.nr = nr;
-	mine->call.pid = task->pid;
-	mine->call.compat = lt_syscall_is_32bit();
+	mine->call.call.nr = nr;
+	mine->call.call.pid = task->pid;
+	mine->call.call.compat = lt_syscall_is_32bit();
+	mine->call.leaving = false;
+	mine->call.final = lt_syscall_is_final(nr);
 	mine->start = latency_tracker_clock();
 	if (likely(!latency_tracker_get_timeout(data)))
 		mine->task = task;
@@ -111,6 +120,42 @@ out:
 	preempt_enable_notrace();
 }
 
+/* The call of @task, which is current, if it is an event; to be put. */
+static struct latency_tracker_event *find(struct latency_tracker *tracker,
+					  struct task_struct *task,
+					  struct pending_call **call)
+{
+	struct latency_tracker_event *event =
+		latency_tracker_get_event(tracker, &task, sizeof(task));
+
+	*call = latency_tracker_event_priv(event);
+	return event;
+}
+
+/* It ends in syscall_returned(). False if there is no such call. */
+static noinline bool leave(struct latency_tracker *tracker,
+			   struct task_struct *task, struct running *mine,
+			   long ret)
+{
+	struct latency_tracker_event *event;
+	struct pending_call *call;
+
+	if (mine) {
+		mine->call.ret = ret;
+		mine->call.leaving = true;
+		mine->task = task;
+		return true;
+	}
+	event = find(tracker, task, &call);
+	if (!event)
+		return false;
+	call->ret = ret;
+	call->leaving = true;
+	leave_mark(task);
+	latency_tracker_put_event(tracker, event);
+	return true;
+}
+
 static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = current;
@@ -118,14 +163,41 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 
 	preempt_disable_notrace();
 	mine = take_running(task);
-	if (lt_task_passes(&usecase, task)) {
-		if (mine)
-			finish(data, task, mine, &ret);
-		else
-			latency_tracker_event_out(data, &task, sizeof(task), 0,
-						  &ret, 0);
-	}
+	if (!lt_task_passes(&usecase, task))
+		goto out;
+	if (unlikely(lt_has_work_before_user()) && leave_watch() &&
+	    leave(data, task, mine, ret))
+		goto out;
+	if (mine)
+		finish(data, task, mine, &ret);
+	else
+		latency_tracker_event_out(data, &task, sizeof(task), 0, &ret,
+					  0);
+out:
 	preempt_enable_notrace();
+}
+
+/* The notifier may have been registered for another task of this CPU. */
+void syscall_returned(void)
+{
+	struct latency_tracker *tracker = usecase.tracker;
+	struct task_struct *task = current;
+	struct running *mine = take_running(task);
+	struct latency_tracker_event *event;
+	struct pending_call *call;
+
+	if (mine && mine->call.leaving && lt_task_passes(&usecase, task))
+		finish(tracker, task, mine, &mine->call.ret);
+	if (mine || likely(!leave_is_marked(task)))
+		return;
+	event = find(tracker, task, &call);
+	if (!event)
+		return;
+	if (call->leaving) {
+		leave_unmark(task);
+		latency_tracker_event_end(tracker, event, 0, &call->ret, 0);
+	}
+	latency_tracker_put_event(tracker, event);
 }
 
 static noinline void report_stack(struct task_struct *next,
@@ -143,18 +215,45 @@ static noinline void sample(struct latency_tracker *tracker,
 			    struct task_struct *next)
 {
 	struct latency_tracker_event *event;
+	struct pending_call *pending;
 	struct lt_syscall call;
 	u64 start, now;
 
-	event = latency_tracker_get_event(tracker, &next, sizeof(next));
+	event = find(tracker, next, &pending);
 	if (!event)
 		return;
 	start = latency_tracker_event_start(event);
-	call = *(struct lt_syscall *)latency_tracker_event_priv(event);
+	call = pending->call;
 	latency_tracker_put_event(tracker, event);
 	now = latency_tracker_clock();
 	if (now > start && now - start >= latency_tracker_get_threshold(tracker))
 		report_stack(next, &call, start, now - start);
+}
+
+/* @task leaves its CPU for the last time. What is left of it does not return. */
+static noinline void end_final(struct latency_tracker *tracker,
+			       struct task_struct *task, struct running *mine)
+{
+	struct latency_tracker_event *event;
+	struct pending_call *call;
+	long ret = 0;
+
+	if (mine) {
+		finish(tracker, task, mine, &ret);
+		return;
+	}
+	event = find(tracker, task, &call);
+	if (event)
+		latency_tracker_event_end(tracker, event, 0, &ret, 0);
+	latency_tracker_put_event(tracker, event);
+}
+
+/* @next is on its way out of a call, by all appearances. */
+static noinline void watch_next(struct latency_tracker *tracker,
+				struct task_struct *next)
+{
+	if (!leave_watch())
+		lt_task_forget(tracker, next);
 }
 
 static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
@@ -162,8 +261,14 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 {
 	struct running *mine = take_running(prev);
 
-	if (mine && lt_task_passes(&usecase, prev))
+	if (unlikely(prev_state == TASK_DEAD)) {
+		if (lt_task_passes(&usecase, prev))
+			end_final(data, prev, mine);
+	} else if (mine && lt_task_passes(&usecase, prev)) {
 		publish(data, prev, mine);
+	}
+	if (unlikely(leave_is_marked(next)))
+		watch_next(data, next);
 	if (trace_syscall_latency_stack_enabled() &&
 	    !(next->flags & PF_KTHREAD) && lt_task_passes(&usecase, next))
 		sample(data, next);
@@ -171,13 +276,34 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
 
-/* What has no end by now, will have none. */
+/* Exit and exit_group go on; what else has no end by now, will have none. */
+static noinline void forget_others(struct latency_tracker *tracker,
+				   struct task_struct *task)
+{
+	struct latency_tracker_event *event;
+	struct pending_call *call;
+
+	event = find(tracker, task, &call);
+	if (!event)
+		return;
+	if (call->leaving)
+		leave_unmark(task);
+	if (!call->final)
+		lt_task_forget(tracker, task);
+	latency_tracker_put_event(tracker, event);
+}
+
 static void on_exit(void *data, struct task_struct *task)
 {
+	struct running *mine;
+
 	preempt_disable_notrace();
-	take_running(task);
+	mine = take_running(task);
+	if (mine && mine->call.final)
+		mine->task = task;
+	if (!mine)
+		forget_others(data, task);
 	preempt_enable_notrace();
-	lt_task_forget(data, task);
 }
 
 LT_DEFINE_PROBE_SCHED_PROCESS_EXIT(on_exit)
@@ -211,7 +337,8 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 
 static void callback(const struct latency_tracker_verdict *verdict)
 {
-	const struct lt_syscall *call = verdict->priv;
+	const struct pending_call *pending = verdict->priv;
+	const struct lt_syscall *call = &pending->call;
 	const long *ret = verdict->out_data;
 
 	if (verdict->flag == LATENCY_TRACKER_ENDED)
@@ -229,12 +356,39 @@ static struct lt_usecase usecase = {
 	.max_events = MAX_EVENTS,
 	.grow_limit = GROW_LIMIT,
 	.key_size = sizeof(struct task_struct *),
-	.priv_size = sizeof(struct lt_syscall),
+	.priv_size = sizeof(struct pending_call),
 };
 
 LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
 LT_TASK_FILTER_PARAMS(usecase);
-LT_USECASE_MODULE(usecase);
+
+static int __init syscalls_init(void)
+{
+	int err;
+
+	err = leave_begin();
+	if (err)
+		return err;
+	err = lt_usecase_start(&usecase);
+	if (err)
+		goto err_leave;
+	return 0;
+
+err_leave:
+	leave_stop();
+	leave_end();
+	return err;
+}
+module_init(syscalls_init);
+
+/* A notifier uses the tracker, and a probe may register one. */
+static void __exit syscalls_exit(void)
+{
+	leave_stop();
+	lt_usecase_stop(&usecase);
+	leave_end();
+}
+module_exit(syscalls_exit);
 
 MODULE_DESCRIPTION("Latency of system calls, and where they are blocked");
 MODULE_LICENSE("GPL");

@@ -24,6 +24,7 @@
 
 #include "examples/syscalls/call.h"
 #include "examples/syscalls/leave.h"
+#include "examples/syscalls/names.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 #include "wrapper/syscalls.h"
@@ -35,11 +36,10 @@
 #define MAX_EVENTS	8192
 #define GROW_LIMIT	65536
 
-static struct lt_usecase usecase;
-
 /**
  * struct running - the call of the task that a CPU runs, while that is no event
  * @task: whose; NULL: there is none
+ * @unwanted: the task in such a call that is not tracked, or NULL
  * @start: when it began
  * @call: what it is
  *
@@ -47,6 +47,7 @@ static struct lt_usecase usecase;
  */
 struct running {
 	struct task_struct *task;
+	struct task_struct *unwanted;
 	u64 start;
 	struct pending_call call;
 };
@@ -99,16 +100,19 @@ static __always_inline void finish(struct latency_tracker *tracker,
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
 	struct task_struct *task = current;
+	bool compat = lt_syscall_is_32bit();
 	struct running *mine;
 
 	preempt_disable_notrace();
 	mine = this_cpu_ptr(&running);
 	mine->task = NULL;
-	if (!lt_task_passes(&usecase, task))
+	mine->unwanted = task;
+	if (!lt_task_passes(&syscalls_usecase, task) || !calls_pass(nr, compat))
 		goto out;
+	mine->unwanted = NULL;
 	mine->call.call.nr = nr;
 	mine->call.call.pid = task->pid;
-	mine->call.call.compat = lt_syscall_is_32bit();
+	mine->call.call.compat = compat;
 	mine->call.leaving = false;
 	mine->call.final = lt_syscall_is_final(nr);
 	mine->start = latency_tracker_clock();
@@ -163,7 +167,9 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 
 	preempt_disable_notrace();
 	mine = take_running(task);
-	if (!lt_task_passes(&usecase, task))
+	/* Else it has been off its CPU, or began before the tracker. */
+	if (this_cpu_read(running.unwanted) == task ||
+	    !lt_task_passes(&syscalls_usecase, task))
 		goto out;
 	if (unlikely(lt_has_work_before_user()) && leave_watch() &&
 	    leave(data, task, mine, ret))
@@ -180,13 +186,13 @@ out:
 /* The notifier may have been registered for another task of this CPU. */
 void syscall_returned(void)
 {
-	struct latency_tracker *tracker = usecase.tracker;
+	struct latency_tracker *tracker = syscalls_usecase.tracker;
 	struct task_struct *task = current;
 	struct running *mine = take_running(task);
 	struct latency_tracker_event *event;
 	struct pending_call *call;
 
-	if (mine && mine->call.leaving && lt_task_passes(&usecase, task))
+	if (mine && mine->call.leaving && lt_task_passes(&syscalls_usecase, task))
 		finish(tracker, task, mine, &mine->call.ret);
 	if (mine || likely(!leave_is_marked(task)))
 		return;
@@ -204,10 +210,12 @@ static noinline void report_stack(struct task_struct *next,
 				  const struct lt_syscall *call, u64 start,
 				  u64 delay)
 {
+	char name[LT_SYSCALL_NAME_LEN];
 	struct lt_stack stack;
 
+	call_name(name, call->nr, call->compat);
 	lt_stack_of_next(&stack, next);
-	trace_syscall_latency_stack(next, call, start, delay, &stack);
+	trace_syscall_latency_stack(next, call, name, start, delay, &stack);
 }
 
 /* Is @next in a call that is late already? One look-up for each switch. */
@@ -261,16 +269,17 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 {
 	struct running *mine = take_running(prev);
 
+	__this_cpu_write(running.unwanted, NULL);
 	if (unlikely(prev_state == TASK_DEAD)) {
-		if (lt_task_passes(&usecase, prev))
+		if (lt_task_passes(&syscalls_usecase, prev))
 			end_final(data, prev, mine);
-	} else if (mine && lt_task_passes(&usecase, prev)) {
+	} else if (mine && lt_task_passes(&syscalls_usecase, prev)) {
 		publish(data, prev, mine);
 	}
 	if (unlikely(leave_is_marked(next)))
 		watch_next(data, next);
 	if (trace_syscall_latency_stack_enabled() &&
-	    !(next->flags & PF_KTHREAD) && lt_task_passes(&usecase, next))
+	    !(next->flags & PF_KTHREAD) && lt_task_passes(&syscalls_usecase, next))
 		sample(data, next);
 }
 
@@ -316,7 +325,7 @@ static struct lt_probe probes[] = {
 };
 
 static void report_pending(const struct latency_tracker_verdict *verdict,
-			   const struct lt_syscall *call)
+			   const struct lt_syscall *call, const char *name)
 {
 	struct task_struct *task;
 	struct lt_stack stack;
@@ -326,9 +335,9 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	rcu_read_lock();
 	task = lt_task_find(verdict, call->pid);
 	if (task) {
-		trace_syscall_latency(verdict, task, call, 0);
+		trace_syscall_latency(verdict, task, call, name, 0);
 		lt_stack_of_other(&stack, task);
-		trace_syscall_latency_stack(task, call, verdict->start_ns,
+		trace_syscall_latency_stack(task, call, name, verdict->start_ns,
 					    verdict->delay_ns, &stack);
 	}
 	rcu_read_unlock();
@@ -340,14 +349,16 @@ static void callback(const struct latency_tracker_verdict *verdict)
 	const struct pending_call *pending = verdict->priv;
 	const struct lt_syscall *call = &pending->call;
 	const long *ret = verdict->out_data;
+	char name[LT_SYSCALL_NAME_LEN];
 
+	call_name(name, call->nr, call->compat);
 	if (verdict->flag == LATENCY_TRACKER_ENDED)
-		trace_syscall_latency(verdict, current, call, *ret);
+		trace_syscall_latency(verdict, current, call, name, *ret);
 	else
-		report_pending(verdict, call);
+		report_pending(verdict, call, name);
 }
 
-static struct lt_usecase usecase = {
+struct lt_usecase syscalls_usecase = {
 	.name = "syscalls",
 	.owner = THIS_MODULE,
 	LT_PROBES(probes),
@@ -359,8 +370,8 @@ static struct lt_usecase usecase = {
 	.priv_size = sizeof(struct pending_call),
 };
 
-LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
-LT_TASK_FILTER_PARAMS(usecase);
+LT_USECASE_PARAMS(syscalls_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
+LT_TASK_FILTER_PARAMS(syscalls_usecase);
 
 static int __init syscalls_init(void)
 {
@@ -369,7 +380,7 @@ static int __init syscalls_init(void)
 	err = leave_begin();
 	if (err)
 		return err;
-	err = lt_usecase_start(&usecase);
+	err = lt_usecase_start(&syscalls_usecase);
 	if (err)
 		goto err_leave;
 	return 0;
@@ -385,7 +396,7 @@ module_init(syscalls_init);
 static void __exit syscalls_exit(void)
 {
 	leave_stop();
-	lt_usecase_stop(&usecase);
+	lt_usecase_stop(&syscalls_usecase);
 	leave_end();
 }
 module_exit(syscalls_exit);

@@ -90,6 +90,43 @@ def choice(f, text):
     return f.names[value] if f.names and value is not None else decimal(value)
 
 
+def names_of(name):
+    """System calls by number, as the C library's headers have them."""
+    names = {}
+    for directory in ('x86_64-linux-gnu/asm', 'aarch64-linux-gnu/asm', 'asm-generic'):
+        try:
+            with open(f'/usr/include/{directory}/{name}', encoding='ascii') as header:
+                text = header.read()
+        except FileNotFoundError:
+            continue
+        for call, number in re.findall(r'#define __NR(?:3264)?_(\w+) (\d+)', text):
+            names.setdefault(int(number), call.encode())
+    return names
+
+
+def calls(f, text):
+    """System calls by name or number, all of them with a ! or none."""
+    if not f.names:
+        f.names = (names_of('unistd_64.h') or names_of('unistd.h'), names_of('unistd_32.h'))
+    text = text.strip(SPACE)
+    if not text:
+        return text
+    sign, chosen = b'!' * text.startswith(b'!'), set()
+    for word in text.split(b','):
+        if sign != word[:len(sign)] or (not sign and word.startswith(b'!')):
+            return None
+        word = word[len(sign):]
+        found = [(table, number) for table, names in enumerate(f.names)
+                 for number, name in names.items() if name == word]
+        if not found and re.fullmatch(rb'[0-9]+', word) and int(word) < 1024:
+            found = [(0, int(word))]
+        if not found:
+            return None
+        chosen |= {found[0]}
+    return b','.join(sign + f.names[table].get(number, b'%d' % number)
+                     for table, number in sorted(chosen))
+
+
 def action(f, text):
     name, colon, count = text.partition(b':')
     if not colon:
@@ -128,6 +165,7 @@ FORMATS = (
     Format('block/parameters/dev', disk),
     Format('network/parameters/dev', device, 1, (1 << 31) - 1),
     Format('/protocol', protocol, 1, 65535),
+    Format('/calls', calls, 0, 1023),
     Format('/irq', choice, 0, (1 << 31) - 1, none=True),
     Format('/vector', choice, 0, 9, none=True, names=VECTORS),
     # There are no gaps in a guest.
@@ -144,7 +182,8 @@ WORDS = [
     'tcp', 'HI', 'NET', 'NET_RX', 'net_rx', 'RCU', 'lo', 'eth0', 'fifteen-letters',
     'sixteen-letters-', '.', '..', 'a/b', 'a.1', 'a:1', '8', '8:0', '8:', ':8', '8:0:0', '8\n:0',
     '8 :0',
-    '0:0', '4095:1048575', '4096:0', '8:1048576', '+8:+0', '-8:0', '0x8:0', '0xffff', 'on', 'off',
+    '0:0', 'read,write', 'write,read,0', '!poll,!futex', 'poll,!futex', '!read,write', 'read,,write',
+    '!', '!!read', 'read ,write', 'waitpid', '1023', '4095:1048575', '4096:0', '8:1048576', '+8:+0', '-8:0', '0x8:0', '0xffff', 'on', 'off',
     'true', 'text', 'NaN', 'inf', '1e3', '1.5', '5us', '1s', '5 5', ' 5', '%s%n', '0x', '0xg', '+',
     '-', '-0', '-1', '-7', '--', '--1', '+-1', '0b1', '010', '5;', "'5'", '$(id)', '9' * 23, '\0',
     '\u00e4', '\u00c4th0', '\u20ac', '\u0665', '\uff15', '\U0001f427', '5\u00a0', '\x7f',

@@ -13,6 +13,9 @@
 
 #ifndef _LT_SYSCALL
 #define _LT_SYSCALL
+/* The longest name and its 0. */
+#define LT_SYSCALL_NAME_LEN	24
+
 /**
  * struct lt_syscall - a system call
  * @nr: its number
@@ -29,13 +32,14 @@ struct lt_syscall {
 #define LT_PROTO_SYSCALL_LATENCY					\
 	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
 		 const struct task_struct *task,			\
-		 const struct lt_syscall *call, long ret)
-#define LT_ARGS_SYSCALL_LATENCY	TP_ARGS(verdict, task, call, ret)
+		 const struct lt_syscall *call, const char *name, long ret)
+#define LT_ARGS_SYSCALL_LATENCY	TP_ARGS(verdict, task, call, name, ret)
 #define LT_FIELDS_SYSCALL_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
 	F(INT, long, nr, call->nr)					\
 	F(INT, long, ret, ret)						\
+	F(TEXT, call, LT_SYSCALL_NAME_LEN, name)			\
 	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
 	F(INT, pid_t, pid, task->pid)					\
 	F(INT, pid_t, tgid, task->tgid)					\
@@ -50,21 +54,23 @@ TRACE_EVENT(syscall_latency,
 
 	TP_fast_assign(LT_FIELDS_SYSCALL_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, compat=%u, ret=%ld, delay=%llu, flag=%s, start=%llu",
+	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, call=%s, compat=%u, ret=%ld, delay=%llu, flag=%s, start=%llu",
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->nr,
-		  __entry->compat, __entry->ret, __entry->delay,
+		  __entry->call, __entry->compat, __entry->ret, __entry->delay,
 		  LT_SHOW(FLAG, __entry->flag), __entry->start)
 );
 
 #define LT_PROTO_SYSCALL_LATENCY_STACK					\
 	TP_PROTO(const struct task_struct *task,			\
-		 const struct lt_syscall *call, u64 start, u64 delay,	\
+		 const struct lt_syscall *call, const char *name,	\
+		 u64 start, u64 delay,					\
 		 const struct lt_stack *stack)
-#define LT_ARGS_SYSCALL_LATENCY_STACK	TP_ARGS(task, call, start, delay, stack)
+#define LT_ARGS_SYSCALL_LATENCY_STACK	TP_ARGS(task, call, name, start, delay, stack)
 #define LT_FIELDS_SYSCALL_LATENCY_STACK(F)				\
 	F(INT, u64, delay, delay)					\
 	F(INT, u64, start, start)					\
 	F(INT, long, nr, call->nr)					\
+	F(TEXT, call, LT_SYSCALL_NAME_LEN, name)			\
 	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
 	F(INT, pid_t, pid, task->pid)					\
 	F(INT, pid_t, tgid, task->tgid)					\
@@ -80,10 +86,10 @@ TRACE_EVENT(syscall_latency_stack,
 
 	TP_fast_assign(LT_FIELDS_SYSCALL_LATENCY_STACK(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, compat=%u, delay=%llu, flag=%s, start=%llu, stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, call=%s, compat=%u, delay=%llu, flag=%s, start=%llu, stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->nr,
-		  __entry->compat, __entry->delay,
+		  __entry->call, __entry->compat, __entry->delay,
 		  LT_SHOW(FLAG, __entry->flag), __entry->start,
 		  LT_SHOW_STACK(stack))
 );

@@ -34,6 +34,14 @@ int cmd_nanosleep(char **argv)
 	return 0;
 }
 
+/* call NR COMM: a system call without arguments. */
+int cmd_call(char **argv)
+{
+	prctl(PR_SET_NAME, argv[2]);
+	syscall(atol(argv[1]), 0, 0, 0, 0, 0, 0);
+	return 0;
+}
+
 /* many N MS: N threads in one system call each, all at the same time. */
 int cmd_many(char **argv)
 {

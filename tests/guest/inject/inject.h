@@ -57,6 +57,7 @@ long read_zeros(u64 us);
 
 /* The commands. */
 int cmd_nanosleep(char **argv);
+int cmd_call(char **argv);
 int cmd_many(char **argv);
 int cmd_busy(char **argv);
 int cmd_self(char **argv);

@@ -54,6 +54,7 @@ static const struct {
 	{ "now", 0, cmd_now },
 	{ "numbers", 0, cmd_numbers },
 	{ "nanosleep", 1, cmd_nanosleep },
+	{ "call", 2, cmd_call },
 	{ "many", 2, cmd_many },
 	{ "busy", 1, cmd_busy },
 	{ "self", 2, cmd_self },

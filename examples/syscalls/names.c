@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * System calls by name: for the events, and the filter "calls".
+ *
+ * The kernel has the names in its headers only. The build makes native.h and
+ * compat.h of them, with a line "[number] = name," for each call. Calls of the
+ * 32-bit table of arm64 have no names here.
+ */
+#include <linux/bitmap.h>
+#include <linux/kernel.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include <linux/unistd.h>
+
+#include "examples/syscalls/names.h"
+#include "usecase/filter.h"
+
+static const char *const native_names[CALLS_MAX] = {
+#include "syscalls/native.h"
+};
+
+static const char *const compat_names[CALLS_MAX] = {
+#include "syscalls/compat.h"
+};
+
+struct calls_filter calls_filter;
+
+/* Of x32: the same table, for the most part. */
+static long table_index(long nr)
+{
+#ifdef __X32_SYSCALL_BIT
+	nr &= ~(long)__X32_SYSCALL_BIT;
+#endif
+	return nr;
+}
+
+static const char *name_of(long nr, bool compat)
+{
+	nr = table_index(nr);
+	if (nr < 0 || nr >= CALLS_MAX)
+		return NULL;
+	return compat ? compat_names[nr] : native_names[nr];
+}
+
+/* "-" for a number without a name. */
+void call_name(char name[LT_SYSCALL_NAME_LEN], long nr, bool compat)
+{
+	strscpy_pad(name, name_of(nr, compat) ?: "-", LT_SYSCALL_NAME_LEN);
+}
+
+bool calls_pass_some(long nr, bool compat)
+{
+	nr = table_index(nr);
+	if (nr < 0 || nr >= CALLS_MAX)
+		return READ_ONCE(calls_filter.others);
+	return test_bit(nr, compat ? calls_filter.compat : calls_filter.native);
+}
+
+static int number_of(const char *const names[], const char *name)
+{
+	int i;
+
+	for (i = 0; i < CALLS_MAX; i++) {
+		if (names[i] && !strcmp(names[i], name))
+			return i;
+	}
+	return -1;
+}
+
+/* A number is of the native table. One that has a name there is taken for that. */
+static int number_in(const char *word)
+{
+	int nr;
+
+	/* kstrtoint() takes signs and a newline, too. */
+	if (word[strspn(word, "0123456789")] || kstrtoint(word, 10, &nr) ||
+	    nr >= CALLS_MAX)
+		return -1;
+	return nr;
+}
+
+/* A name is of both tables. */
+static int add_call(struct calls_filter *filter, const char *word)
+{
+	int native = number_in(word), compat;
+
+	if (native >= 0 && native_names[native])
+		word = native_names[native];
+	else if (native < 0)
+		native = number_of(native_names, word);
+	compat = number_of(compat_names, word);
+	if (native < 0 && compat < 0)
+		return -EINVAL;
+	if (native >= 0)
+		set_bit(native, filter->native);
+	if (compat >= 0)
+		set_bit(compat, filter->compat);
+	return 0;
+}
+
+/* All with "!", or none: @filter->others tells. What was named is set. */
+static int parse(struct calls_filter *filter, char *text)
+{
+	char *word;
+	int err;
+
+	filter->on = *text;
+	filter->others = *text == '!';
+	while (filter->on && (word = strsep(&text, ","))) {
+		if ((*word == '!') != filter->others)
+			return -EINVAL;
+		err = add_call(filter, word + filter->others);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* What the file shows. */
+static char calls_text[PAGE_SIZE];
+
+/* In the order of the numbers; of the 32-bit table what the native one lacks. */
+static int print(char text[PAGE_SIZE], const struct calls_filter *filter)
+{
+	const char *not = filter->others ? "!" : "", *sep = "";
+	int nr, len = 0;
+
+	for (nr = 0; nr < 2 * CALLS_MAX && len < PAGE_SIZE - 2; nr++) {
+		bool compat = nr >= CALLS_MAX;
+		int i = nr % CALLS_MAX;
+		const char *name = compat ? compat_names[i] : native_names[i];
+
+		if (!test_bit(i, compat ? filter->compat : filter->native) ||
+		    (compat && number_of(native_names, name) >= 0))
+			continue;
+		len += name ? scnprintf(text + len, PAGE_SIZE - len, "%s%s%s",
+					sep, not, name) :
+			      scnprintf(text + len, PAGE_SIZE - len, "%s%s%d",
+					sep, not, i);
+		sep = ",";
+	}
+	return len < PAGE_SIZE - 2 ? 0 : -EINVAL;
+}
+
+static void change(struct calls_filter *new)
+{
+	if (new->others) {
+		bitmap_complement(new->native, new->native, CALLS_MAX);
+		bitmap_complement(new->compat, new->compat, CALLS_MAX);
+	}
+	bitmap_copy(calls_filter.native, new->native, CALLS_MAX);
+	bitmap_copy(calls_filter.compat, new->compat, CALLS_MAX);
+	WRITE_ONCE(calls_filter.others, new->others);
+	WRITE_ONCE(calls_filter.on, new->on);	/* pairs with calls_pass() */
+	lt_filter_changed(&syscalls_usecase);
+}
+
+static int calls_set(const char *val, const struct kernel_param *kp)
+{
+	struct calls_filter *new = kzalloc(sizeof(*new), GFP_KERNEL);
+	char *text = kzalloc(PAGE_SIZE, GFP_KERNEL);
+	char *words = kstrdup(val, GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!new || !text || !words)
+		goto out;
+	err = parse(new, strim(words));
+	if (!err)
+		err = print(text, new);
+	if (err || !strcmp(text, calls_text))
+		goto out;
+	memcpy(calls_text, text, PAGE_SIZE);
+	change(new);
+out:
+	kfree(words);
+	kfree(text);
+	kfree(new);
+	return err;
+}
+
+static int calls_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%s\n", calls_text);
+}
+
+static const struct kernel_param_ops calls_ops = {
+	.set = calls_set,
+	.get = calls_get,
+};
+
+module_param_cb(calls, &calls_ops, NULL, 0644);
+MODULE_PARM_DESC(calls, "Track only these system calls, or all but these: names or numbers, such as fsync,fdatasync or !poll,!futex (default empty: all)");

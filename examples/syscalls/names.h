@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * System calls by name: for the events, and the filter "calls".
+ */
+#ifndef _LT_SYSCALLS_NAMES_H
+#define _LT_SYSCALLS_NAMES_H
+
+#include <linux/bitops.h>
+#include <linux/compiler.h>
+#include <trace/events/latency_tracker_syscalls.h>
+
+/* Numbers of each table are below this; the rest has no name. */
+#define CALLS_MAX	1024
+
+/**
+ * struct calls_filter - which calls to track
+ * @on: some only; else all
+ * @others: those that are in no table pass
+ * @native: those that pass
+ * @compat: likewise, of the 32-bit table
+ *
+ * A probe may see half of a change; lt_filter_changed() forgets what that let in.
+ */
+struct calls_filter {
+	bool on;
+	bool others;
+	DECLARE_BITMAP(native, CALLS_MAX);
+	DECLARE_BITMAP(compat, CALLS_MAX);
+};
+
+extern struct calls_filter calls_filter;
+extern struct lt_usecase syscalls_usecase;
+
+void call_name(char name[LT_SYSCALL_NAME_LEN], long nr, bool compat);
+bool calls_pass_some(long nr, bool compat);
+
+static __always_inline bool calls_pass(long nr, bool compat)
+{
+	return likely(!READ_ONCE(calls_filter.on)) || calls_pass_some(nr, compat);
+}
+
+#endif /* _LT_SYSCALLS_NAMES_H */

@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Block request latency, in two stages: in the queue, from insert to issue, and
- * in the device, from issue to completion.
+ * Block request latency, in stages: in the queue, from insert to issue; in the
+ * device, from issue to completion; and for a request that is requeued, all of
+ * it, from its first insert or issue to its completion.
  *
  * Default threshold: 100 ms for each stage. An event block_latency tells of a
  * request that was longer in one.
  *
- * A request that was merged into another, or that the device gave back, has no
- * end of its own: its event is removed. One that completes in parts ends with
- * the last one. A request that is given up otherwise is forgotten when the
- * kernel uses its memory for the next one, or after COLLECT_NS, with a
- * report: no request of a healthy device takes that long.
+ * A device that does not take a request, or gives it back, or does not answer
+ * in time, has it requeued. That ends the stage in the device, and the next
+ * issue begins another one. The stage of the whole request exists for those
+ * requests only, and from the first requeue on: it begins then, with the time at
+ * which the request itself began.
+ *
+ * A request that was merged into another has no end of its own: its events are
+ * removed. One that completes in parts ends with the last one. A request that is
+ * given up otherwise is forgotten when the kernel uses its memory for the next
+ * one, or after COLLECT_NS, with a report: no request of a healthy device takes
+ * that long.
  */
+#include <linux/atomic.h>
+#include <linux/hash.h>
+
 #include "usecase/filter_dev.h"
 #include "usecase/usecase.h"
 #include "wrapper/block.h"
@@ -48,6 +58,65 @@ static bool wants(const struct request *rq)
 	return !only || lt_rq_dev(rq) == only;
 }
 
+/*
+ * How many requests of a bucket have a stage REQUEST: 0 for nearly all, which
+ * saves a look-up for each begin and each completion. What was cleared while it
+ * was pending is never taken off, which costs these look-ups again.
+ */
+#define REQUEUED_BITS	8
+static atomic_t requeued[1 << REQUEUED_BITS];
+
+static atomic_t *requeued_of(const struct request *rq)
+{
+	return &requeued[hash_ptr(rq, REQUEUED_BITS)];
+}
+
+static void cancel(struct latency_tracker *tracker, struct request *rq,
+		   enum lt_block_stage stage)
+{
+	struct block_key key = { .rq = rq, .stage = stage };
+	int err;
+
+	err = latency_tracker_event_cancel(tracker, &key, sizeof(key));
+	if (!err && stage == LT_BLOCK_REQUEST)
+		atomic_dec(requeued_of(rq));
+}
+
+static bool copy_report(struct latency_tracker_event *event, void *report)
+{
+	memcpy(report, latency_tracker_event_priv(event),
+	       sizeof(struct lt_block_report));
+	return false;
+}
+
+/* What is known of @rq in a stage, if it is in that. */
+static bool look_up(struct latency_tracker *tracker, struct request *rq,
+		    enum lt_block_stage stage, struct lt_block_report *report)
+{
+	struct block_key key = { .rq = rq, .stage = stage };
+
+	return latency_tracker_for_each_event(tracker, &key, sizeof(key),
+					      copy_report, report) > 0;
+}
+
+/*
+ * Likewise of the whole request. A stage that began before this request was
+ * allocated is of another one, whose end was not seen. The kernel's time of the
+ * allocation is at most that of the first begin, but by a clock that may be
+ * somewhat off.
+ */
+static bool look_up_whole(struct latency_tracker *tracker, struct request *rq,
+			  struct lt_block_report *report)
+{
+	if (likely(!atomic_read(requeued_of(rq))) ||
+	    !look_up(tracker, rq, LT_BLOCK_REQUEST, report))
+		return false;
+	if (likely(!lt_rq_is_newer(rq, report->first + NSEC_PER_MSEC)))
+		return true;
+	cancel(tracker, rq, LT_BLOCK_REQUEST);
+	return false;
+}
+
 static void describe(struct lt_block_report *report, struct request *rq)
 {
 	report->sector = lt_rq_sector(rq);
@@ -58,81 +127,174 @@ static void describe(struct lt_block_report *report, struct request *rq)
 	memcpy(report->comm, current->comm, TASK_COMM_LEN);
 }
 
-static void begin(struct latency_tracker *tracker, struct request *rq,
-		  enum lt_block_stage stage, u64 now)
+static int begin(struct latency_tracker *tracker, struct request *rq,
+		 enum lt_block_stage stage,
+		 const struct lt_block_report *report, u64 start)
 {
 	struct block_key key = { .rq = rq, .stage = stage };
-	struct lt_block_report report;
 	struct latency_tracker_in in = {
-		.priv = &report,
-		.priv_len = sizeof(report),
-		.start_ns = now,
+		.priv = report,
+		.priv_len = sizeof(*report),
+		.start_ns = start,
 	};
 
-	describe(&report, rq);
-	latency_tracker_event_in(tracker, &key, sizeof(key),
-				 LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
-				 &in);
+	return latency_tracker_event_in(tracker, &key, sizeof(key),
+					LATENCY_TRACKER_UNIQUE |
+					LATENCY_TRACKER_START, &in);
 }
 
 static int end(struct latency_tracker *tracker, struct request *rq,
-	       enum lt_block_stage stage, int error, u64 now)
+	       enum lt_block_stage stage, enum lt_block_end how, int error)
 {
 	struct block_key key = { .rq = rq, .stage = stage };
 	struct block_end end = { .rq = rq, .error = error };
 
-	return latency_tracker_event_out(tracker, &key, sizeof(key), stage,
-					 &end, now);
+	return latency_tracker_event_out(tracker, &key, sizeof(key), how,
+					 &end, 0);
 }
 
-static void cancel(struct latency_tracker *tracker, struct request *rq,
-		   enum lt_block_stage stage)
+/* An end that leaves what is known of the stage, for the next one. */
+struct handover {
+	struct latency_tracker *tracker;
+	struct request *rq;
+	struct lt_block_report *report;
+	enum lt_block_end how;
+	u64 now;
+};
+
+static bool hand_over(struct latency_tracker_event *event, void *arg)
+{
+	struct handover *over = arg;
+	struct block_end end = { .rq = over->rq };
+
+	copy_report(event, over->report);
+	latency_tracker_event_end(over->tracker, event, over->how, &end,
+				  over->now);
+	return false;
+}
+
+static bool end_handing_over(struct latency_tracker *tracker,
+			     struct request *rq, enum lt_block_stage stage,
+			     enum lt_block_end how,
+			     struct lt_block_report *report, u64 now)
 {
 	struct block_key key = { .rq = rq, .stage = stage };
+	struct handover over = {
+		.tracker = tracker,
+		.rq = rq,
+		.report = report,
+		.how = how,
+		.now = now,
+	};
 
-	latency_tracker_event_cancel(tracker, &key, sizeof(key));
+	return latency_tracker_for_each_event(tracker, &key, sizeof(key),
+					      hand_over, &over) > 0;
 }
 
 static void on_insert(void *data, struct request *rq)
 {
-	if (wants(rq))
-		begin(data, rq, LT_BLOCK_QUEUE, latency_tracker_clock());
-}
-
-static void on_issue(void *data, struct request *rq)
-{
+	struct lt_block_report report;
 	u64 now;
 
 	if (!wants(rq))
 		return;
 	now = latency_tracker_clock();
-	end(data, rq, LT_BLOCK_QUEUE, 0, now);
-	begin(data, rq, LT_BLOCK_DEVICE, now);
+	if (!look_up_whole(data, rq, &report)) {
+		report.first = now;
+		report.requeues = 0;
+	}
+	describe(&report, rq);
+	begin(data, rq, LT_BLOCK_QUEUE, &report, now);
+}
+
+static void on_issue(void *data, struct request *rq)
+{
+	struct lt_block_report report;
+	u64 now;
+
+	if (!wants(rq))
+		return;
+	now = latency_tracker_clock();
+	report.first = now;
+	report.requeues = 0;
+	end_handing_over(data, rq, LT_BLOCK_QUEUE, LT_BLOCK_ISSUED, &report,
+			 now);
+	look_up_whole(data, rq, &report);
+	describe(&report, rq);
+	begin(data, rq, LT_BLOCK_DEVICE, &report, now);
 }
 
 static void on_complete(void *data, struct request *rq, int error,
 			unsigned int nr_bytes)
 {
+	struct lt_block_report report;
+
 	/* @nr_bytes of what is left; it is taken off after this probe. */
 	if (!wants(rq) || nr_bytes < blk_rq_bytes(rq))
 		return;
 	/* One that fails before it is issued has not left the queue. */
-	if (end(data, rq, LT_BLOCK_DEVICE, error, 0) == -ENOENT)
+	if (end(data, rq, LT_BLOCK_DEVICE, LT_BLOCK_COMPLETED, error) ==
+	    -ENOENT)
 		cancel(data, rq, LT_BLOCK_QUEUE);
+	if (look_up_whole(data, rq, &report) &&
+	    end(data, rq, LT_BLOCK_REQUEST, LT_BLOCK_COMPLETED, error) >= 0)
+		atomic_dec(requeued_of(rq));
 }
 
 /* Into another one, while both are in the queue. */
 static void on_merge(void *data, struct request *rq)
 {
-	if (wants(rq))
-		cancel(data, rq, LT_BLOCK_QUEUE);
+	if (!wants(rq))
+		return;
+	cancel(data, rq, LT_BLOCK_QUEUE);
+	if (unlikely(atomic_read(requeued_of(rq))))
+		cancel(data, rq, LT_BLOCK_REQUEST);
+}
+
+static bool count_requeue(struct latency_tracker_event *event, void *arg)
+{
+	struct lt_block_report *report = latency_tracker_event_priv(event);
+
+	/* A report of the timeout may read it meanwhile. */
+	WRITE_ONCE(report->requeues, report->requeues + 1);
+	return false;
+}
+
+/* No other CPU requeues, issues or completes @rq meanwhile. */
+static void requeue_whole(struct latency_tracker *tracker, struct request *rq,
+			  struct lt_block_report *report)
+{
+	struct block_key key = { .rq = rq, .stage = LT_BLOCK_REQUEST };
+	struct lt_block_report whole;
+
+	if (look_up_whole(tracker, rq, &whole)) {
+		latency_tracker_for_each_event(tracker, &key, sizeof(key),
+					       count_requeue, NULL);
+		return;
+	}
+	report->requeues = 1;
+	if (!begin(tracker, rq, LT_BLOCK_REQUEST, report, report->first))
+		atomic_inc(requeued_of(rq));
 }
 
 /* One that had not been issued is still in the queue. */
 static void on_requeue(void *data, struct request *rq)
 {
-	if (wants(rq))
-		cancel(data, rq, LT_BLOCK_DEVICE);
+	struct lt_block_report report;
+	u64 now;
+
+	if (!wants(rq))
+		return;
+	now = latency_tracker_clock();
+	if (!end_handing_over(data, rq, LT_BLOCK_DEVICE, LT_BLOCK_REQUEUED,
+			      &report, now) &&
+	    !look_up(data, rq, LT_BLOCK_QUEUE, &report)) {
+		describe(&report, rq);
+		report.first = now;
+	}
+	/* The request that it is a clone of is requeued, too, or waits for it. */
+	if (!lt_rq_is_clone(rq))
+		requeue_whole(data, rq, &report);
 }
 
 LT_DEFINE_PROBE_BLOCK_RQ(block_rq_insert, on_insert)
@@ -156,6 +318,9 @@ static void callback(const struct latency_tracker_verdict *verdict)
 	struct lt_block_report *report = verdict->priv;
 	char rwbs[RWBS_LEN] = {};
 
+	if (key->stage == LT_BLOCK_REQUEST &&
+	    verdict->flag == LATENCY_TRACKER_COLLECTED)
+		atomic_dec(requeued_of(key->rq));
 	if (!trace_block_latency_enabled())
 		return;
 	/* In the queue, bios are added to a request at both ends. */
@@ -184,5 +349,5 @@ static struct lt_usecase usecase = {
 LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
 LT_USECASE_MODULE(usecase);
 
-MODULE_DESCRIPTION("Latency of block requests, in the queue and in the device");
+MODULE_DESCRIPTION("Latency of block requests, in the queue, in the device and until a retry succeeds");
 MODULE_LICENSE("GPL");

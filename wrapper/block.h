@@ -100,6 +100,24 @@ static inline sector_t lt_rq_sector(struct request *rq)
 	return blk_rq_trace_sector(rq);
 }
 
+/*
+ * Is it a clone that request-based device mapper has made for a disk below it?
+ * Only those have an end_io and a bio and do not take part in a flush. A clone
+ * that the disk does not take is freed without a completion, and the request
+ * that it was cloned from is requeued.
+ */
+static inline bool lt_rq_is_clone(struct request *rq)
+{
+	return rq->end_io && !(rq->rq_flags & RQF_FLUSH_SEQ) &&
+	       !blk_rq_is_passthrough(rq);
+}
+
+/* Was it allocated after @ns? Not known, so false, where nobody accounts it. */
+static inline bool lt_rq_is_newer(const struct request *rq, u64 ns)
+{
+	return rq->start_time_ns > ns;
+}
+
 /* 6.0 (342a72a33407, "block: Introduce the type blk_opf_t"): a bitwise type. */
 #define lt_opf_t typeof(((struct request *)NULL)->cmd_flags)
 

@@ -162,8 +162,8 @@ def block(run: Run, screen: Screen) -> None:
                       escape(f"{event.comm} ({event.pid})"),
                       "ok" if not event.error else os.strerror(-event.error))
     screen.print(table)
-    screen.explain("stage queue: in the queue of the scheduler; stage device: in the disk. A "
-                   "sector has 512 bytes.\nTask: the one that inserted or issued the request, for a write "
+    screen.explain("stage queue: in the queue of the scheduler; stage device: in the disk; stage request: "
+                   "all tries of one that was requeued. A sector has 512 bytes.\nTask: the one that inserted or issued the request, for a write "
                    "often not the one that wrote the data.")
 
 

@@ -143,6 +143,7 @@ CAME = switch(300, 'hog-9/89/R', 'task-7/120/R')
 CALL = line(100, 'sys_enter: NR 230 (0, 0)')
 RETURN = line(300, 'sys_exit: NR 230 = 3')
 ISSUE = line(100, 'block_rq_issue: 8,0 R 4096 () 8 + 8 [task]')
+REQUEUE = line(200, 'block_rq_requeue: 8,0 R () 8 + 8 [0]')
 REQUEST = 'dev=8,0, sector=8, nr_bytes=4096, rwbs=R, stage={}, error=0, comm=task, pid=7, '
 # KIND: what the kernel has; the report, by TASK of its line; what is judged elsewhere.
 REPORTS = (
@@ -159,9 +160,13 @@ REPORTS = (
     ('syscalls', SLEPT + CALL + CAME, 'syscall_latency_stack: comm=task, pid=7, tgid=5, nr=230, '
      'compat=0, ' + times(100, 300, 'pending'), 'hog-9', ''),
     ('device', ISSUE + line(300, 'block_rq_complete: 8,0 R () 8 + 8 [0]'), 'block_latency: ' +
-     REQUEST.format('device') + times(100, 300), 'idle-0', 'delay start'),
-    ('queue', ISSUE, 'block_latency: ' + REQUEST.format('queue') + times(90, 100), 'task-7',
-     'rwbs error comm pid delay start'),
+     REQUEST.format('device') + times(100, 300) + ', end=completed, requeues=0', 'idle-0',
+     'delay start'),
+    ('request', ISSUE + REQUEUE + ISSUE + line(300, 'block_rq_complete: 8,0 R () 8 + 8 [0]'),
+     'block_latency: ' + REQUEST.format('request') + times(100, 300) +
+     ', end=completed, requeues=1', 'idle-0', 'delay start'),
+    ('queue', ISSUE, 'block_latency: ' + REQUEST.format('queue') + times(90, 100) +
+     ', end=issued, requeues=0', 'task-7', 'rwbs error comm pid delay start requeues'),
     ('packets', line(100, 'netif_receive_skb_entry: dev=v0 skbaddr=000000001234 protocol=0x0800 '
                      'len=128'), 'network_latency: dev=v0, protocol=0x0800, l4=17, len=128, ' +
      times(100, 300) + ', skbaddr=000000001234', 'task-7', 'l4 delay flag'),

@@ -222,7 +222,7 @@ class Offcpu(Scheduler):
 
 
 class Block(Observer):
-    """A request is issued to its device, and completes, maybe in several parts."""
+    """A request is issued to its device, and completes, maybe in several parts, or is requeued."""
     report = 'block_latency'
     stage = 'device'
 
@@ -240,7 +240,9 @@ class Block(Observer):
         if line.event == 'block_rq_issue':
             self.left[dev, sector] = (sector, sectors, line.time)
         elif line.event == 'block_rq_requeue':
-            self.left.pop((dev, sector), None)
+            first, _, begin = self.left.pop((dev, sector), (None, 0, 0))
+            if first is not None:
+                self.operations.append(((dev, first), begin, line.time))
         elif line.event == 'block_rq_complete':
             first, left, begin = self.left.pop((dev, sector), (None, 0, 0))
             if first is None:

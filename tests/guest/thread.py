@@ -7,6 +7,8 @@ Usage: thread.py CPU read               on that CPU, it reads for ever
        thread.py CPU write FILE TEXT    it writes once
        thread.py DISK requests          reads and writes of several sizes, direct and not
        thread.py DISK fail SECTOR       a direct read of 4 KiB that fails
+       thread.py DISK timed SECTOR...   one direct read of 4 KiB after the other, with the times
+                                        before and behind them by CLOCK_MONOTONIC, ns
 Prints what it is, before it begins, and the error, as NAME=VALUE.
 """
 import errno
@@ -14,6 +16,7 @@ import mmap
 import os
 import sys
 import threading
+import time
 
 KIB = 1024
 
@@ -60,6 +63,14 @@ def fail(disk, sector):
     print(f'error=-{error} name={errno.errorcode.get(error)}')
 
 
+def timed(disk, *sectors):
+    fd, buffer = os.open(disk, os.O_RDONLY | os.O_DIRECT), mmap.mmap(-1, 4 * KIB)
+    for sector in sectors:
+        begin = time.monotonic_ns()
+        os.preadv(fd, [buffer], int(sector) * 512)
+        print(f'sector={sector} begin={begin} end={time.monotonic_ns()}', flush=True)
+
+
 def work(where, what, args):
     with open('/proc/thread-self/comm', 'w', encoding='ascii') as comm:
         comm.write('lt-thread')
@@ -68,7 +79,8 @@ def work(where, what, args):
     else:
         args = [where, *args]
     print(f'comm=lt-thread pid={threading.get_native_id()} tgid={os.getpid()}', flush=True)
-    {'read': read, 'loop': loop, 'write': write, 'requests': requests, 'fail': fail}[what](*args)
+    {'read': read, 'loop': loop, 'write': write, 'requests': requests, 'fail': fail,
+     'timed': timed}[what](*args)
 
 
 if len(sys.argv) < 3:

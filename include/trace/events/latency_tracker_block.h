@@ -18,31 +18,49 @@
 #define _LT_BLOCK_REPORT
 enum lt_block_stage {
 	LT_BLOCK_QUEUE,		/* insert to issue */
-	LT_BLOCK_DEVICE,	/* issue to completion */
+	LT_BLOCK_DEVICE,	/* issue to completion or requeue */
+	LT_BLOCK_REQUEST,	/* of a requeued one: first begin to completion */
+};
+
+/* How a stage ended. */
+enum lt_block_end {
+	LT_BLOCK_OPEN,		/* it has not */
+	LT_BLOCK_ISSUED,
+	LT_BLOCK_COMPLETED,
+	LT_BLOCK_REQUEUED,
 };
 
 /**
  * struct lt_block_report - a request, as it was when the stage began
  * @sector: first one, units of 512 bytes
+ * @first: when the first stage of the request began, ns
  * @dev: the whole disk
  * @bytes: of the request
  * @opf: operation and flags
  * @pid: of @comm
+ * @requeues: how often it has been requeued
  * @comm: of the task that inserted or issued it
  */
 struct lt_block_report {
 	sector_t sector;
+	u64 first;
 	dev_t dev;
 	u32 bytes;
 	lt_opf_t opf;
 	pid_t pid;
+	u32 requeues;
 	char comm[TASK_COMM_LEN];
 };
 #endif
 
 /* enum lt_block_stage */
 #define LT_VALUES_BLOCK_STAGE(FIRST, NEXT)				\
-	FIRST(0, "queue") NEXT(1, "device")
+	FIRST(0, "queue") NEXT(1, "device") NEXT(2, "request")
+
+/* enum lt_block_end */
+#define LT_VALUES_BLOCK_END(FIRST, NEXT)				\
+	FIRST(0, "-") NEXT(1, "issued") NEXT(2, "completed")		\
+	NEXT(3, "requeued")
 
 #define LT_PROTO_BLOCK_LATENCY						\
 	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
@@ -59,6 +77,8 @@ struct lt_block_report {
 	F(INT, int, error, error)					\
 	F(INT, pid_t, pid, report->pid)					\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
+	F(ENUM, u32, end, BLOCK_END, verdict->out_id)			\
+	F(INT, u32, requeues, READ_ONCE(report->requeues))		\
 	F(TEXT, comm, TASK_COMM_LEN, report->comm)			\
 	F(TEXT, rwbs, RWBS_LEN, rwbs)
 
@@ -70,13 +90,14 @@ TRACE_EVENT(block_latency,
 
 	TP_fast_assign(LT_FIELDS_BLOCK_LATENCY(LT_ASSIGN)),
 
-	TP_printk("dev=%d,%d, sector=%llu, nr_bytes=%u, rwbs=%s, stage=%s, error=%d, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu",
+	TP_printk("dev=%d,%d, sector=%llu, nr_bytes=%u, rwbs=%s, stage=%s, error=%d, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, end=%s, requeues=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev),
 		  (unsigned long long)__entry->sector, __entry->nr_bytes,
 		  __entry->rwbs,
 		  LT_SHOW(BLOCK_STAGE, __entry->stage),
 		  __entry->error, __entry->comm, __entry->pid, __entry->delay,
-		  LT_SHOW(FLAG, __entry->flag), __entry->start)
+		  LT_SHOW(FLAG, __entry->flag), __entry->start,
+		  LT_SHOW(BLOCK_END, __entry->end), __entry->requeues)
 );
 
 #endif /* _LT_TRACE_BLOCK_H */

@@ -91,6 +91,32 @@ scsi()
 	dev=${dev/:/,}
 }
 
+# scsi_does OPTS EVERY_NTH: what a disk that is there does to each command of that number from now on.
+scsi_does()
+{
+	local driver=/sys/bus/pseudo/drivers/scsi_debug
+
+	echo "$1" >$driver/opts
+	echo "$2" >$driver/every_nth
+	[ "$1 $2" = "$(($(<$driver/opts))) $(<$driver/every_nth)" ] ||
+		give_up "scsi_debug does not take opts=$1 every_nth=$2"
+}
+
+# lasted REPORT LINE: how much of a read of thread.py the report has, in percent; 0 if the report is
+# not inside of it.
+lasted()
+{
+	local begin end start delay
+
+	begin=$(field begin "$2") end=$(field end "$2")
+	start=$(field start "$1") delay=$(field delay "$1")
+	if ((start < begin || start + delay > end)); then
+		echo 0
+	else
+		echo $((delay * 100 / (end - begin)))
+	fi
+}
+
 no_scsi()
 {
 	unload block

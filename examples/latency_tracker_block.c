@@ -49,13 +49,23 @@ struct block_end {
 
 static struct lt_disk_filter disk_filter = { .usecase = &usecase };
 module_param_cb(dev, &lt_disk_ops, &disk_filter, 0644);
-MODULE_PARM_DESC(dev, "Track only this disk, as MAJOR:MINOR (default empty: all)");
+MODULE_PARM_DESC(dev, "Track only this disk or partition, as MAJOR:MINOR or by name (default empty: all)");
+
+static bool passes(const struct request *rq, dev_t only)
+{
+	const struct gendisk *disk = lt_rq_disk(rq);
+
+	if (lt_rq_dev(rq) == only || lt_rq_part_dev(rq) == only)
+		return true;
+	return disk && lt_disk_is_hidden(disk) &&
+	       lt_disk_is_path_of(disk_filter.name, disk->disk_name);
+}
 
 static bool wants(const struct request *rq)
 {
 	dev_t only = lt_disk_only(&disk_filter);
 
-	return !only || lt_rq_dev(rq) == only;
+	return !only || passes(rq, only);
 }
 
 /*
@@ -119,8 +129,14 @@ static bool look_up_whole(struct latency_tracker *tracker, struct request *rq,
 
 static void describe(struct lt_block_report *report, struct request *rq)
 {
+	const struct gendisk *disk = lt_rq_disk(rq);
+
 	report->sector = lt_rq_sector(rq);
 	report->dev = lt_rq_dev(rq);
+	if (disk)
+		memcpy(report->disk, disk->disk_name, DISK_NAME_LEN);
+	else
+		strscpy(report->disk, "-", DISK_NAME_LEN);
 	report->bytes = blk_rq_bytes(rq);
 	report->opf = rq->cmd_flags;
 	report->pid = current->pid;

@@ -8,44 +8,23 @@
 #include <linux/kernel.h>
 #include <linux/sysfs.h>
 
+#include "usecase/disk.h"
 #include "usecase/filter.h"
 #include "usecase/filter_dev.h"
-
-/* MAJOR:MINOR, or empty for all, which is 0. */
-static int disk_parse(const char *val, dev_t *dev)
-{
-	unsigned int major, minor;
-	char text[24], *minor_text;
-
-	*dev = 0;
-	if (strscpy(text, val, sizeof(text)) < 0)
-		return -EINVAL;
-	minor_text = strim(text);
-	if (!*minor_text)
-		return 0;
-	val = strsep(&minor_text, ":");
-	/* Each number might end in a newline of its own. */
-	if (!minor_text || strchr(val, '\n') || kstrtouint(val, 10, &major) ||
-	    kstrtouint(minor_text, 10, &minor))
-		return -EINVAL;
-	if (!major || major > MAJOR(~0U) || minor > MINORMASK)
-		return -EINVAL;
-	*dev = MKDEV(major, minor);
-	return 0;
-}
 
 static int disk_set(const char *val, const struct kernel_param *kp)
 {
 	struct lt_disk_filter *filter = kp->arg;
-	dev_t new;
+	struct lt_disk new;
 	int err;
 
-	err = disk_parse(val, &new);
+	err = lt_disk_find(val, &new);
 	if (err)
 		return err;
-	if (new == filter->dev)
+	if (new.dev == filter->dev && !strcmp(new.name, filter->name))
 		return 0;
-	WRITE_ONCE(filter->dev, new);	/* pairs with lt_disk_only() */
+	WRITE_ONCE(filter->dev, new.dev);	/* pairs with lt_disk_only() */
+	memcpy(filter->name, new.name, sizeof(new.name));
 	lt_filter_changed(filter->usecase);
 	return 0;
 }

@@ -11,15 +11,21 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
+#include "usecase/disk.h"
+
 struct lt_usecase;
 
 /**
  * struct lt_disk_filter - which disk to track
- * @dev: only this one; 0 is all
+ * @dev: only this one, or this partition; 0 is all
+ * @name: the name that @dev had, for paths of it that have no number
  * @usecase: whose filter it is
+ *
+ * A probe may see half of a change; lt_filter_changed() forgets what that let in.
  */
 struct lt_disk_filter {
 	dev_t dev;
+	char name[LT_DISK_NAME_LEN];
 	struct lt_usecase *usecase;
 };
 

@@ -78,20 +78,52 @@ probe_block_rq_complete_errno(void *data, struct request *rq,		\
 		      probe_block_rq_complete_errno)
 
 /*
- * The whole disk that a request is for, 0 if it has none.
+ * The whole disk that a request is for, NULL if it has none.
  *
  * 5.17 (f3fa33acca9f, "block: remove the ->rq_disk field in struct request")
  * left the disk to the queue.
  */
-static inline dev_t lt_rq_dev(const struct request *rq)
+static inline struct gendisk *lt_rq_disk(const struct request *rq)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 17, 0)
-	struct gendisk *disk = rq->q->disk;
+	return rq->q->disk;
 #else
-	struct gendisk *disk = rq->rq_disk;
+	return rq->rq_disk;
 #endif
+}
+
+/* No device node has its number: a path of native multipath of NVMe. */
+static inline bool lt_disk_is_hidden(const struct gendisk *disk)
+{
+	return disk->flags & GENHD_FL_HIDDEN;
+}
+
+/* Its number, 0 if it has none. */
+static inline dev_t lt_rq_dev(const struct request *rq)
+{
+	struct gendisk *disk = lt_rq_disk(rq);
 
 	return disk ? disk_devt(disk) : 0;
+}
+
+/*
+ * The partition of that disk that the first bio is for, 0 if it is for all of it or
+ * there is none.
+ *
+ * 5.12 (309dca309fc3, "block: store a block_device pointer in struct bio")
+ * keeps the partition in the bio. Before, the request has it, where the disk
+ * has statistics.
+ */
+static inline dev_t lt_rq_part_dev(const struct request *rq)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 12, 0)
+	const struct block_device *bdev = rq->bio ? rq->bio->bi_bdev : NULL;
+
+	/* The bio of a clone may be that of a device above. */
+	return bdev && bdev->bd_disk == lt_rq_disk(rq) ? bdev->bd_dev : 0;
+#else
+	return rq->part ? part_devt(rq->part) : 0;
+#endif
 }
 
 /* 0 where there is none: commands, flushes. */

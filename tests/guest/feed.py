@@ -56,8 +56,8 @@ def hexadecimal_too(f, text):
 
 
 def disk(f, text):
-    """MAJOR:MINOR, or nothing, with space around it."""
-    if len(text) > 23:
+    """MAJOR:MINOR, or nothing, with space around it. No string is the name of a disk."""
+    if len(text) > 127:
         return None
     text = text.strip(SPACE)
     match = re.fullmatch(rb'[+]?([0-9]+):[+]?([0-9]+)', text)

@@ -40,6 +40,7 @@ enum lt_block_end {
  * @pid: of @comm
  * @requeues: how often it has been requeued
  * @comm: of the task that inserted or issued it
+ * @disk: the name of the whole disk
  */
 struct lt_block_report {
 	sector_t sector;
@@ -50,6 +51,7 @@ struct lt_block_report {
 	pid_t pid;
 	u32 requeues;
 	char comm[TASK_COMM_LEN];
+	char disk[DISK_NAME_LEN];
 };
 #endif
 
@@ -80,7 +82,8 @@ struct lt_block_report {
 	F(ENUM, u32, end, BLOCK_END, verdict->out_id)			\
 	F(INT, u32, requeues, READ_ONCE(report->requeues))		\
 	F(TEXT, comm, TASK_COMM_LEN, report->comm)			\
-	F(TEXT, rwbs, RWBS_LEN, rwbs)
+	F(TEXT, rwbs, RWBS_LEN, rwbs)					\
+	F(TEXT, disk, DISK_NAME_LEN, report->disk)
 
 TRACE_EVENT(block_latency,
 
@@ -90,14 +93,14 @@ TRACE_EVENT(block_latency,
 
 	TP_fast_assign(LT_FIELDS_BLOCK_LATENCY(LT_ASSIGN)),
 
-	TP_printk("dev=%d,%d, sector=%llu, nr_bytes=%u, rwbs=%s, stage=%s, error=%d, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, end=%s, requeues=%u",
+	TP_printk("dev=%d,%d, sector=%llu, nr_bytes=%u, rwbs=%s, stage=%s, error=%d, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, end=%s, requeues=%u, disk=%s",
 		  MAJOR(__entry->dev), MINOR(__entry->dev),
 		  (unsigned long long)__entry->sector, __entry->nr_bytes,
 		  __entry->rwbs,
 		  LT_SHOW(BLOCK_STAGE, __entry->stage),
 		  __entry->error, __entry->comm, __entry->pid, __entry->delay,
 		  LT_SHOW(FLAG, __entry->flag), __entry->start,
-		  LT_SHOW(BLOCK_END, __entry->end), __entry->requeues)
+		  LT_SHOW(BLOCK_END, __entry->end), __entry->requeues, __entry->disk)
 );
 
 #endif /* _LT_TRACE_BLOCK_H */

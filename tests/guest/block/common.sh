@@ -74,13 +74,13 @@ read_one()
 	dd if=/dev/nullb0 of=/dev/null bs=4k count=1 iflag=direct "$@" 2>/dev/null
 }
 
-# scsi TEXT DISK-OPTION...: a disk for a test with two results, about requests that the device gives
-# back.
+# scsi TEXT DISK-OPTION...: a disk of scsi_debug for a test with two results, or $results.
 scsi()
 {
 	if ! modprobe -nq scsi_debug; then
-		skip "this kernel has no scsi_debug" "$1"
-		skip "this kernel has no scsi_debug" "and the observer"
+		for _ in $(seq "${results:-2}"); do
+			skip "this kernel has no scsi_debug" "$1"
+		done
 		exit
 	fi
 	if ! modprobe sd_mod || ! modprobe scsi_debug ndelay=100000 dev_size_mb=64 "${@:2}" ||

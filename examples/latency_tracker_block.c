@@ -23,6 +23,7 @@
 #include <linux/hash.h>
 
 #include "usecase/filter_dev.h"
+#include "usecase/thresholds.h"
 #include "usecase/usecase.h"
 #include "wrapper/block.h"
 
@@ -50,6 +51,55 @@ struct block_end {
 static struct lt_disk_filter disk_filter = { .usecase = &usecase };
 module_param_cb(dev, &lt_disk_ops, &disk_filter, 0644);
 MODULE_PARM_DESC(dev, "Track only this disk or partition, as MAJOR:MINOR or by name (default empty: all)");
+
+static int find_disk(const char *text, u64 *id, char *name)
+{
+	struct lt_disk disk;
+	int err;
+
+	err = lt_disk_find(text, &disk);
+	if (err)
+		return err;
+	if (!disk.name[0] || disk.is_part)
+		return -EINVAL;
+	*id = disk.dev;
+	strscpy(name, disk.name, LT_THRESHOLD_NAME_LEN);
+	return 0;
+}
+
+static struct lt_thresholds thresholds = {
+	.usecase = &usecase,
+	.find = find_disk,
+};
+module_param_cb(thresholds, &lt_thresholds_ops, &thresholds, 0644);
+MODULE_PARM_DESC(thresholds, "Thresholds of disks, as DISK:TIME,DISK:TIME... with unit ns, us, ms or s (default empty: that of all)");
+
+/* Of the disk of @rq; 0 and false if it has none of its own. */
+static noinline bool look_threshold_up(const struct lt_threshold_table *table,
+				       const struct request *rq, u64 *ns)
+{
+	const struct gendisk *disk = lt_rq_disk(rq);
+	int i = lt_threshold_by_id(table, lt_rq_dev(rq));
+
+	if (i < 0 && disk && lt_disk_is_hidden(disk)) {
+		for (i = table->nr - 1; i >= 0; i--) {
+			if (lt_disk_is_path_of(table->name[i], disk->disk_name))
+				break;
+		}
+	}
+	*ns = i >= 0 ? table->ns[i] : 0;
+	return i >= 0;
+}
+
+static u32 set_threshold(struct latency_tracker_in *in,
+			 const struct request *rq)
+{
+	const struct lt_threshold_table *table = lt_thresholds_live(&thresholds);
+
+	if (likely(!table) || !look_threshold_up(table, rq, &in->threshold_ns))
+		return 0;
+	return LATENCY_TRACKER_THRESHOLD;
+}
 
 static bool passes(const struct request *rq, dev_t only)
 {
@@ -153,10 +203,10 @@ static int begin(struct latency_tracker *tracker, struct request *rq,
 		.priv_len = sizeof(*report),
 		.start_ns = start,
 	};
+	u32 flags = LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START |
+		    set_threshold(&in, rq);
 
-	return latency_tracker_event_in(tracker, &key, sizeof(key),
-					LATENCY_TRACKER_UNIQUE |
-					LATENCY_TRACKER_START, &in);
+	return latency_tracker_event_in(tracker, &key, sizeof(key), flags, &in);
 }
 
 static int end(struct latency_tracker *tracker, struct request *rq,

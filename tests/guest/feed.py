@@ -56,15 +56,49 @@ def hexadecimal_too(f, text):
 
 
 def disk(f, text):
-    """MAJOR:MINOR, or nothing, with space around it. No string is the name of a disk."""
+    """MAJOR:MINOR, or the name of a disk, or nothing, with space around it."""
     if len(text) > 127:
         return None
     text = text.strip(SPACE)
     match = re.fullmatch(rb'[+]?([0-9]+):[+]?([0-9]+)', text)
     if not match:
-        return None if text else b''
+        return named(text) if text else b''
     major, minor = map(int, match.groups())
     return b'%d:%d' % (major, minor) if 1 <= major <= 4095 and minor <= 1048575 else None
+
+
+def named(text):
+    """The number of a disk that is there. (There are no partitions.)"""
+    if not re.fullmatch(rb'(/dev/)?[\w-]+', text):
+        return None
+    path = b'/sys/block/' + text.removeprefix(b'/dev/')
+    if not os.path.exists(path + b'/mq'):
+        return None
+    with open(path + b'/dev', 'rb') as number:
+        return number.read().strip()
+
+
+UNITS = {b's': 10**9, b'ms': 10**6, b'us': 1000, b'ns': 1}
+
+
+def thresholds(f, text):
+    """DISK:TIME,DISK:TIME... of disks that are there, by number or by name."""
+    shown, names, text = [], set(), text.strip(SPACE)
+    for entry in text.split(b',') if text else ():
+        match = re.fullmatch(rb'(.+):([0-9]+)(s|ms|us|ns)', entry.strip(SPACE))
+        name, time = match and disk_name(match[1]), match and int(match[2]) * UNITS[match[3]]
+        if not match or not name or time > U64 or name in names or len(names) == 32:
+            return None
+        names.add(name)
+        unit = next(unit for unit, ns in UNITS.items() if not time % ns)
+        shown.append(b'%s:%d%s' % (name, time // UNITS[unit], unit))
+    return b','.join(shown)
+
+
+def disk_name(text):
+    """What a disk is called in /sys/block; None if it is none of them."""
+    path = b'/sys/dev/block/' + (disk(None, text) or b'nothing')
+    return os.path.basename(os.path.realpath(path)) if os.path.exists(path) else None
 
 
 def device(f, text):
@@ -146,7 +180,7 @@ class Format:
         """How the file shows a string, or None: it is no value of it. A string ends at its first
         zero, as everywhere in sysfs; one newline at the end is allowed."""
         text = data.split(b'\0')[0]
-        return self.read(self, text if self.read is disk else text[:-1] if text.endswith(b'\n')
+        return self.read(self, text if self.read in (disk, thresholds) else text[:-1] if text.endswith(b'\n')
                          else text)
 
 
@@ -163,6 +197,7 @@ FORMATS = (
     Format('/pid', signed, 0, 4194304),
     Format('/tgid', signed, 0, 4194304),
     Format('block/parameters/dev', disk),
+    Format('block/parameters/thresholds', thresholds),
     Format('network/parameters/dev', device, 1, (1 << 31) - 1),
     Format('/protocol', protocol, 1, 65535),
     Format('/calls', calls, 0, 1023),
@@ -182,8 +217,10 @@ WORDS = [
     'tcp', 'HI', 'NET', 'NET_RX', 'net_rx', 'RCU', 'lo', 'eth0', 'fifteen-letters',
     'sixteen-letters-', '.', '..', 'a/b', 'a.1', 'a:1', '8', '8:0', '8:', ':8', '8:0:0', '8\n:0',
     '8 :0',
-    '0:0', 'read,write', 'write,read,0', '!poll,!futex', 'poll,!futex', '!read,write', 'read,,write',
-    '!', '!!read', 'read ,write', 'waitpid', '1023', '4095:1048575', '4096:0', '8:1048576', '+8:+0', '-8:0', '0x8:0', '0xffff', 'on', 'off',
+    '0:0', '4095:1048575', '4096:0', '8:1048576', '+8:+0', '-8:0', '0x8:0', '0xffff', 'on', 'off',
+    'vda:5ms', '/dev/vda:1000us', 'vda:0s, vda:1s', 'vda:18446744073709551616ns', 'vda:5', 'vda',
+    'read,write', 'write,read,0', '!poll,!futex', 'poll,!futex', '!read,write', 'read,,write', '!',
+    '!!read', 'read ,write', 'waitpid', '1023',
     'true', 'text', 'NaN', 'inf', '1e3', '1.5', '5us', '1s', '5 5', ' 5', '%s%n', '0x', '0xg', '+',
     '-', '-0', '-1', '-7', '--', '--1', '+-1', '0b1', '010', '5;', "'5'", '$(id)', '9' * 23, '\0',
     '\u00e4', '\u00c4th0', '\u20ac', '\u0665', '\uff15', '\U0001f427', '5\u00a0', '\x7f',
@@ -253,6 +290,9 @@ class Strings:
         right = self.random.choice([f.low, f.high, self.random.randint(f.low, f.high)])
         if f.read is disk:
             right = b'%d:%d' % (self.random.randint(1, 4095), self.random.randrange(1048576))
+        elif f.read is thresholds:
+            right = b'vda:%d%s' % (self.random.randrange(1 << 31),
+                                   self.random.choice(list(UNITS)))
         elif f.read is action:
             right = self.random.choice([b'traceoff:%d', b'snapshot:%d']) % right
         else:

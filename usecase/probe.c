@@ -3,27 +3,13 @@
  * Probes of the kernel's own tracepoints: find the tracepoints, register and
  * unregister the probes. The only place that does.
  */
-#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
+#include "usecase/function.h"
 #include "usecase/probe.h"
-
-/* The size of the kernel's function at @addr; 0 if the kernel has no symbols. */
-static unsigned long function_size(unsigned long addr)
-{
-	char text[KSYM_SYMBOL_LEN];
-	unsigned long size;
-	char *slash;
-
-	sprint_symbol(text, addr);	/* name+offset/size */
-	slash = strrchr(text, '/');
-	if (!slash || kstrtoul(slash + 1, 16, &size))
-		return 0;
-	return size;
-}
 
 static void match(struct tracepoint *tp, void *priv)
 {
@@ -44,14 +30,15 @@ int lt_probe_find(struct lt_usecase *usecase)
 	for_each_kernel_tracepoint(match, usecase);
 	for (i = 0; i < usecase->nr_probes; i++) {
 		struct lt_probe *probe = &usecase->probes[i];
+		struct lt_function iterator;
 
 		if (!probe->tp) {
 			pr_err("%s: this kernel has no tracepoint %s\n",
 			       module_name(usecase->owner), probe->name);
 			return -ENOENT;
 		}
-		probe->iterator_size =
-			function_size(lt_tracepoint_iterator(probe->tp));
+		lt_function_at(&iterator, lt_tracepoint_iterator(probe->tp));
+		probe->iterator_size = iterator.size;
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <linux/mm_types.h>
 #include <linux/sched.h>
 #include <linux/trace_clock.h>
+#include <linux/version.h>
 #include <trace/events/sched.h>
 
 #include "wrapper/tracepoint.h"
@@ -37,6 +38,82 @@ static inline bool lt_state_is_uninterruptible(unsigned int state)
 		return true;
 #endif
 	return state & TASK_UNINTERRUPTIBLE;
+}
+
+/*
+ * Does the scheduler keep @prev as a task that can run? Exact in a probe of
+ * sched_switch, even where the state is read too late: on_rq changes with the
+ * lock of the run queue held only, and the probe runs with that lock.
+ *
+ * 6.12 (152e11f6df29, "sched/fair: Implement delayed dequeue") leaves a task
+ * that sleeps on the run queue for a while, and added task_is_runnable().
+ *
+ * 6.17 ("sched: Add CONFIG_SCHED_PROXY_EXEC & boot argument to enable/disable"):
+ * so does proxy execution with a task that waits for a mutex.
+ */
+static inline bool lt_switch_is_runnable(struct task_struct *prev,
+					 unsigned int prev_state)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	bool runnable = task_is_runnable(prev);
+#else
+	bool runnable = prev->on_rq;
+#endif
+
+#ifdef CONFIG_SCHED_PROXY_EXEC
+	if (lt_state_is_uninterruptible(prev_state))
+		return false;
+#endif
+	return runnable;
+}
+
+/*
+ * Has @prev, which can run, used up the quota of its cgroup (cpu.max)? In a probe
+ * of sched_switch.
+ *
+ * 6.18 (e1fad12dcb66, "sched/fair: Switch to task based throttle model") marks
+ * the task itself. Before, the group is taken off the run queue of the CPU
+ * while its tasks stay on that of the group, which nothing else does. A task of
+ * another class is not on it.
+ */
+static inline bool lt_switch_is_throttled(const struct task_struct *prev)
+{
+#if !defined(CONFIG_CFS_BANDWIDTH)
+	return false;
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	return prev->throttled;
+#else
+	const struct sched_entity *entity = &prev->se;
+
+	if (!entity->on_rq)
+		return false;
+	while (entity && entity->on_rq)
+		entity = entity->parent;
+	return entity;
+#endif
+}
+
+/*
+ * Does the freezer keep @prev, which sleeps? It is the one of cgroup v2, which
+ * lets tasks sleep interruptibly, or the one of cgroup v1 and of suspend: that
+ * has a state of its own from 6.1 on (f5d39b020809, "freezer,sched: Rewrite core
+ * freezer logic"), and a flag before.
+ */
+static inline bool lt_switch_is_frozen(const struct task_struct *prev,
+				       unsigned int prev_state)
+{
+#ifdef TASK_FROZEN
+	if (prev_state & TASK_FROZEN)
+		return true;
+#else
+	if (prev->flags & PF_FROZEN)
+		return true;
+#endif
+#ifdef CONFIG_CGROUPS
+	return (prev_state & TASK_INTERRUPTIBLE) && prev->frozen;
+#else
+	return false;
+#endif
 }
 
 /*

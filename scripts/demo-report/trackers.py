@@ -88,7 +88,7 @@ def reason(stack: Stack) -> str:
 def offcpu(run: Run, screen: Screen) -> None:
     wakers = {(event.wakee_comm, event.start): event for event in run.all(OffcpuWakeup)}
     worst = screen.groups(run.late(OffcpuSwitch), lambda e: (e.comm, e.state, reason(e.stack)),
-                          lambda e: e.state == "S", ("task", "state", "in"))
+                          lambda e: e.state == "sleeping", ("task", "state", "in"))
     for event in worst:
         screen.print()
         screen.stack(escape(f"{event.comm} ({event.pid}) was off the CPU "
@@ -97,7 +97,7 @@ def offcpu(run: Run, screen: Screen) -> None:
         if waker:
             screen.stack(escape(f"and was woken by {waker.waker_comm} after "
                                 f"{human(waker.wakee_offcpu_delay)}, from"), waker.waker_stack)
-    screen.explain("state D: blocked, on a disk or a lock, so the work is held up; state S "
+    screen.explain("blocked: on a disk or a lock, so the work is held up; sleeping "
                    "(below, dim):\nasleep, most often waiting for something to do. A wake-up by an "
                    "interrupt has the name of the task that was interrupted.")
 

@@ -55,9 +55,9 @@ WORDS = {
     'wakes': lambda at: line(at, 'sched_waking: comm=task pid=7 prio=120 target_cpu=001'),
     # The tracker of off-CPU times says that it comes, or that it is still away.
     'coming': lambda at: line(at, 'offcpu_sched_switch: comm=task, pid=7, tgid=7, cpu=1, ' +
-                              times(at - 200, at) + ', state=S'),
+                              times(at - 200, at) + ', state=sleeping'),
     'gone': lambda at: line(at, 'offcpu_sched_switch: comm=task, pid=7, tgid=7, cpu=1, ' +
-                            times(at - 200, at, 'pending') + ', state=S'),
+                            times(at - 200, at, 'pending') + ', state=sleeping'),
     'comes': lambda at: switch(at, OTHER, 'task-7/120/S'),
     'another': lambda at: switch(at, OTHER, 'third-9/120/S'),
     'enters': lambda at: line(at, 'sys_enter: NR 230 (0, 0, 0, 0, 0, 0)'),
@@ -152,7 +152,7 @@ REPORTS = (
      'prev_prio=89, holder_comm=hog, holder_pid=9, holder_prio=89, holder_ran=100000000', 'hog-9',
      ''),
     ('offcpu', SLEPT + CAME, 'offcpu_sched_switch: comm=task, pid=7, tgid=5, cpu=1, ' +
-     times(100, 300) + ', state=S', 'hog-9', ''),
+     times(100, 300) + ', state=sleeping', 'hog-9', ''),
     ('offcpu', SLEPT + CAME, 'offcpu_sched_wakeup: waker_comm=waker (6), wakee_comm=task (7), '
      'wakee_offcpu_' + times(100, 200, 'pending'), 'waker-6', ''),
     ('syscalls', SLEPT + CALL + CAME + RETURN, 'syscall_latency: comm=task, pid=7, tgid=5, nr=230, '

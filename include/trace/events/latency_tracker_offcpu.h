@@ -11,10 +11,12 @@
 #include <linux/tracepoint.h>
 #include <trace/events/latency_tracker_format.h>
 
-/* LT_OFFCPU_* of examples/latency_tracker_offcpu.c */
+/* enum offcpu_state of examples/offcpu/state.h */
 #define LT_VALUES_OFFCPU_STATE(FIRST, NEXT)				\
-	FIRST(0, "preempted") NEXT(1, "runnable") NEXT(2, "S")		\
-	NEXT(3, "D") NEXT(4, "other")
+	FIRST(0, "preempted") NEXT(1, "runnable") NEXT(2, "sleeping")	\
+	NEXT(3, "blocked") NEXT(4, "other") NEXT(5, "yielded")		\
+	NEXT(6, "throttled") NEXT(7, "stopped") NEXT(8, "traced")	\
+	NEXT(9, "frozen") NEXT(10, "unknown")
 
 #define LT_PROTO_OFFCPU_SCHED_SWITCH					\
 	TP_PROTO(const struct latency_tracker_verdict *verdict,		\

@@ -72,5 +72,6 @@ int cmd_umount(char **argv);
 int cmd_linger(char **argv);
 int cmd_exit(char **argv);
 int cmd_stop(char **argv);
+int cmd_kept(char **argv);
 
 #endif /* TESTS_GUEST_INJECT_H */

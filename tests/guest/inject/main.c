@@ -69,6 +69,7 @@ static const struct {
 	{ "linger", 1, cmd_linger },
 	{ "exit", 1, cmd_exit },
 	{ "stop", 1, cmd_stop },
+	{ "kept", 2, cmd_kept },
 };
 
 static int run(int argc, char **argv)

@@ -10,7 +10,10 @@
  * Every task that sleeps holds an event, hence the size of the pool: 8192
  * events, growing up to 65536. Not tracked are idle tasks, tasks that have
  * died, and kernel threads in state TASK_IDLE: they wait for work and say so.
+ *
+ * The files: state.c tells why a task is off the CPU.
  */
+#include "examples/offcpu/state.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 
@@ -23,37 +26,15 @@
 
 static struct lt_usecase usecase;
 
-/* Why a task is out; named by LT_VALUES_OFFCPU_STATE. */
-enum offcpu_state {
-	OFFCPU_PREEMPTED,
-	OFFCPU_RUNNABLE,	/* gave the CPU up, but did not sleep */
-	OFFCPU_INTERRUPTIBLE,
-	OFFCPU_UNINTERRUPTIBLE,
-	OFFCPU_OTHER,		/* stopped, traced, parked, ... */
-};
-
 /**
  * struct offcpu - private data of an event
  * @pid: of the task
- * @state: why it is out
+ * @state: why it is out, enum offcpu_state
  */
 struct offcpu {
 	pid_t pid;
 	u32 state;
 };
-
-static enum offcpu_state classify(bool preempt, unsigned int state)
-{
-	if (preempt)
-		return OFFCPU_PREEMPTED;
-	if (!state)
-		return OFFCPU_RUNNABLE;
-	if (state & TASK_INTERRUPTIBLE)
-		return OFFCPU_INTERRUPTIBLE;
-	if (lt_state_is_uninterruptible(state))
-		return OFFCPU_UNINTERRUPTIBLE;
-	return OFFCPU_OTHER;
-}
 
 static bool is_waiting(bool preempt, unsigned int state)
 {
@@ -78,7 +59,7 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 	if (out) {
 		struct offcpu offcpu = {
 			.pid = prev->pid,
-			.state = classify(preempt, prev_state),
+			.state = offcpu_state_of(prev, preempt, prev_state),
 		};
 		struct latency_tracker_in begin = {
 			.priv = &offcpu,
@@ -143,7 +124,10 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	task = lt_task_find(verdict, offcpu->pid);
 	if (task) {
 		lt_stack_of_other(&stack, task);
-		trace_offcpu_sched_switch(verdict, task, offcpu->state, &stack);
+		trace_offcpu_sched_switch(verdict, task,
+					  offcpu_state_by_stack(offcpu->state,
+								&stack),
+					  &stack);
 	}
 	rcu_read_unlock();
 	preempt_enable();
@@ -162,7 +146,9 @@ static void callback(const struct latency_tracker_verdict *verdict)
 		return;
 	}
 	lt_stack_of_next(&stack, next);
-	trace_offcpu_sched_switch(verdict, next, offcpu->state, &stack);
+	trace_offcpu_sched_switch(verdict, next,
+				  offcpu_state_by_stack(offcpu->state, &stack),
+				  &stack);
 }
 
 static struct lt_usecase usecase = {
@@ -179,7 +165,19 @@ static struct lt_usecase usecase = {
 
 LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
 LT_TASK_FILTER_PARAMS(usecase);
-LT_USECASE_MODULE(usecase);
+
+static int __init offcpu_init(void)
+{
+	offcpu_state_init();
+	return lt_usecase_start(&usecase);
+}
+module_init(offcpu_init);
+
+static void __exit offcpu_exit(void)
+{
+	lt_usecase_stop(&usecase);
+}
+module_exit(offcpu_exit);
 
 MODULE_DESCRIPTION("Time that tasks are off the CPU, what blocked and what woke them");
 MODULE_LICENSE("GPL");

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Why a task is off the CPU.
+ *
+ * Whether it sleeps is asked of the run queue, not of the state: a task may have
+ * set a state, and then go on running since a signal or a wake-up came first.
+ *
+ * The kernel switches in the same way from a task that calls sched_yield() and
+ * from one that is preempted on its way to user space. The stack tells which: it
+ * is the same when the task comes back, so it is only looked at then, and only
+ * if the task is late.
+ */
+#include <linux/kernel.h>
+#include <linux/sched.h>
+
+#include "examples/offcpu/state.h"
+#include "usecase/function.h"
+#include "usecase/stack.h"
+#include "wrapper/sched.h"
+
+/* sched_yield() calls schedule() in one of these, some of which are inlined. */
+static struct lt_function yields[] = {
+	{ .name = "do_sched_yield" },
+	{ .name = "__do_sys_sched_yield" },
+	{ .name = "__x64_sys_sched_yield" },
+	{ .name = "__arm64_sys_sched_yield" },
+};
+
+/* schedule(), do_sched_yield() and the system call. */
+#define YIELD_FRAMES	3
+
+static bool yields_are_known;
+
+/* Before there is a tracker. May sleep. */
+void offcpu_state_init(void)
+{
+	yields_are_known = lt_function_find(yields, ARRAY_SIZE(yields)) > 0;
+}
+
+/* Of a task that does not run any more until something wakes it. */
+static enum offcpu_state asleep(const struct task_struct *prev,
+				unsigned int state)
+{
+	/* Before 5.18: what a waker has set, see wrapper/sched.h. */
+	if (state == TASK_RUNNING || state & TASK_WAKING)
+		return OFFCPU_UNKNOWN;
+	if (state & __TASK_TRACED)
+		return OFFCPU_TRACED;
+	if (state & __TASK_STOPPED)
+		return OFFCPU_STOPPED;
+	if (lt_switch_is_frozen(prev, state))
+		return OFFCPU_FROZEN;
+	if (state & TASK_INTERRUPTIBLE)
+		return OFFCPU_SLEEPING;
+	if (lt_state_is_uninterruptible(state))
+		return OFFCPU_BLOCKED;
+	return OFFCPU_OTHER;
+}
+
+/**
+ * offcpu_state_of() - why is a task switched from?
+ * @prev: as told to a probe of sched_switch
+ * @preempt: likewise
+ * @prev_state: likewise
+ *
+ * Context: A probe of sched_switch.
+ * Return: the state; RUNNABLE for what offcpu_state_by_stack() has to tell.
+ */
+enum offcpu_state offcpu_state_of(struct task_struct *prev, bool preempt,
+				  unsigned int prev_state)
+{
+	if (!lt_switch_is_runnable(prev, prev_state))
+		return asleep(prev, prev_state);
+	if (lt_switch_is_throttled(prev))
+		return OFFCPU_THROTTLED;
+	return preempt ? OFFCPU_PREEMPTED : OFFCPU_RUNNABLE;
+}
+
+static bool is_yield(const struct lt_stack *stack)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < YIELD_FRAMES && i < stack->nr; i++) {
+		for (j = 0; j < ARRAY_SIZE(yields); j++) {
+			if (lt_function_has(&yields[j],
+					    stack->ip[stack->first + i]))
+				return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * offcpu_state_by_stack() - the state of a task, when its stack is known
+ * @state: of offcpu_state_of()
+ * @stack: where the task is switched out, without __schedule()
+ *
+ * Context: Any.
+ * Return: the state; RUNNABLE if there is no stack, or if this kernel does not
+ *	tell where its functions are.
+ */
+enum offcpu_state offcpu_state_by_stack(enum offcpu_state state,
+					const struct lt_stack *stack)
+{
+	if (state != OFFCPU_RUNNABLE || !stack->nr || !yields_are_known)
+		return state;
+	return is_yield(stack) ? OFFCPU_YIELDED : OFFCPU_PREEMPTED;
+}

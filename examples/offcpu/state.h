@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Why a task is off the CPU.
+ */
+#ifndef _LT_OFFCPU_STATE_H
+#define _LT_OFFCPU_STATE_H
+
+#include <linux/types.h>
+
+struct lt_stack;
+struct task_struct;
+
+/* Named by LT_VALUES_OFFCPU_STATE; the numbers are part of the ABI. */
+enum offcpu_state {
+	OFFCPU_PREEMPTED,
+	OFFCPU_RUNNABLE,	/* preempted or yielded: the stack tells */
+	OFFCPU_SLEEPING,
+	OFFCPU_BLOCKED,
+	OFFCPU_OTHER,		/* parked, ... */
+	OFFCPU_YIELDED,
+	OFFCPU_THROTTLED,
+	OFFCPU_STOPPED,
+	OFFCPU_TRACED,
+	OFFCPU_FROZEN,
+	OFFCPU_UNKNOWN,		/* the state was overwritten before it was read */
+	NR_OFFCPU_STATES,
+};
+
+void offcpu_state_init(void);
+enum offcpu_state offcpu_state_of(struct task_struct *prev, bool preempt,
+				  unsigned int prev_state);
+enum offcpu_state offcpu_state_by_stack(enum offcpu_state state,
+					const struct lt_stack *stack);
+
+#endif /* _LT_OFFCPU_STATE_H */

@@ -11,9 +11,10 @@
  * events, growing up to 65536. Not tracked are idle tasks, tasks that have
  * died, and kernel threads in state TASK_IDLE: they wait for work and say so.
  *
- * The files: state.c tells why a task is off the CPU.
+ * The files: state.c tells why a task is off the CPU, waker.c what has woken it.
  */
 #include "examples/offcpu/state.h"
+#include "examples/offcpu/waker.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 
@@ -25,16 +26,6 @@
 #define GROW_LIMIT	65536
 
 static struct lt_usecase usecase;
-
-/**
- * struct offcpu - private data of an event
- * @pid: of the task
- * @state: why it is out, enum offcpu_state
- */
-struct offcpu {
-	pid_t pid;
-	u32 state;
-};
 
 static bool is_waiting(bool preempt, unsigned int state)
 {
@@ -63,7 +54,7 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 		};
 		struct latency_tracker_in begin = {
 			.priv = &offcpu,
-			.priv_len = sizeof(offcpu),
+			.priv_len = offsetof(struct offcpu, woken_ns),
 			.start_ns = now,
 		};
 
@@ -84,21 +75,36 @@ static noinline void report_wakeup(struct task_struct *wakee, u64 start,
 	trace_offcpu_sched_wakeup(wakee, start, delay, &stack);
 }
 
+/* What is known of a task that is being woken. */
+struct waking {
+	u64 now;
+	u64 start;
+};
+
+static bool see_waking(struct latency_tracker_event *event, void *arg)
+{
+	struct waking *waking = arg;
+
+	waking->start = latency_tracker_event_start(event);
+	offcpu_waker_note(latency_tracker_event_priv(event), waking->now);
+	return false;
+}
+
 static void probe_sched_waking(void *data, struct task_struct *task)
 {
-	struct latency_tracker_event *event;
-	u64 start, now;
+	struct waking waking;
 
-	if (!trace_offcpu_sched_wakeup_enabled() || !lt_task_passes(&usecase, task))
+	if ((!trace_offcpu_sched_wakeup_enabled() &&
+	     !trace_offcpu_sched_switch_enabled()) ||
+	    !lt_task_passes(&usecase, task))
 		return;
-	event = latency_tracker_get_event(data, &task, sizeof(task));
-	if (!event)
+	waking.now = latency_tracker_clock();
+	if (latency_tracker_for_each_event(data, &task, sizeof(task),
+					   see_waking, &waking) <= 0)
 		return;
-	start = latency_tracker_event_start(event);
-	latency_tracker_put_event(data, event);
-	now = latency_tracker_clock();
-	if (now > start && now - start >= latency_tracker_get_threshold(data))
-		report_wakeup(task, start, now - start);
+	if (trace_offcpu_sched_wakeup_enabled() && waking.now > waking.start &&
+	    waking.now - waking.start >= latency_tracker_get_threshold(data))
+		report_wakeup(task, waking.start, waking.now - waking.start);
 }
 
 static void probe_sched_process_free(void *data, struct task_struct *task)
@@ -112,9 +118,20 @@ static struct lt_probe probes[] = {
 	LT_PROBE(sched_switch),
 };
 
-static void report_pending(const struct latency_tracker_verdict *verdict,
-			   const struct offcpu *offcpu)
+static void report(const struct latency_tracker_verdict *verdict,
+		   const struct task_struct *task, const struct lt_stack *stack)
 {
+	const struct offcpu *offcpu = verdict->priv;
+	enum offcpu_state state = offcpu_state_by_stack(offcpu->state, stack);
+	struct lt_offcpu_waker waker;
+
+	offcpu_waker_tell(&waker, verdict, state);
+	trace_offcpu_sched_switch(verdict, task, state, &waker, stack);
+}
+
+static void report_pending(const struct latency_tracker_verdict *verdict)
+{
+	const struct offcpu *offcpu = verdict->priv;
 	struct task_struct *task;
 	struct lt_stack stack;
 
@@ -124,10 +141,7 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	task = lt_task_find(verdict, offcpu->pid);
 	if (task) {
 		lt_stack_of_other(&stack, task);
-		trace_offcpu_sched_switch(verdict, task,
-					  offcpu_state_by_stack(offcpu->state,
-								&stack),
-					  &stack);
+		report(verdict, task, &stack);
 	}
 	rcu_read_unlock();
 	preempt_enable();
@@ -135,20 +149,17 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 
 static void callback(const struct latency_tracker_verdict *verdict)
 {
-	const struct offcpu *offcpu = verdict->priv;
 	struct task_struct *next = verdict->out_data;
 	struct lt_stack stack;
 
 	if (!trace_offcpu_sched_switch_enabled())
 		return;
 	if (verdict->flag != LATENCY_TRACKER_ENDED) {
-		report_pending(verdict, offcpu);
+		report_pending(verdict);
 		return;
 	}
 	lt_stack_of_next(&stack, next);
-	trace_offcpu_sched_switch(verdict, next,
-				  offcpu_state_by_stack(offcpu->state, &stack),
-				  &stack);
+	report(verdict, next, &stack);
 }
 
 static struct lt_usecase usecase = {

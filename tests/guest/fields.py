@@ -36,6 +36,8 @@ SLACK = 1000
 # itself, even if it could go on, since a signal or a wake-up had come: then nothing wakes it.
 STATES = {'R+': {'preempted'}, 'R': {'preempted', 'yielded'}, 'S': {'sleeping', 'preempted'},
           'D': {'blocked', 'preempted'}, 'T': {'stopped'}, 't': {'traced'}}
+RUNNABLE = 'preempted', 'yielded', 'runnable'
+CONTEXTS = {'h': 'hardirq', 'H': 'hardirq', 's': 'softirq', 'z': 'nmi', 'Z': 'nmi', '.': 'task'}
 # Where the stack of the kernel's has what only tells how it was recorded, up to and with the
 # first function that fits, or up to it.
 BEHIND = re.compile(r'__schedule$|asm_sysvec_|asm_common_interrupt$|el1h?(_64)?_irq$')
@@ -217,7 +219,30 @@ def offcpu(check):
     check.counts[check.fields['state']] += 1
     check.expect(state=states, comm=back.next_comm, cpu=back.cpu)
     check.expect_tgid('tgid', pid)
+    woken_by(check, away, back, states)
     return True
+
+
+def woken_by(check, away, back, states):
+    """The waker is that of the kernel's own event in between, and a task only if that did it. One that
+    came on the way to sleep may be missing."""
+    wakes, context = check.trace.wakes[check.number('pid')], check.fields['waker_context']
+    wakes = wakes[wakes.first_from(away.time):wakes.first_from(back.time + 1)]
+    if context == 'unknown':
+        check.expect(waker_comm='-', waker_pid=-1,
+                     runqueue=check.number('delay') if check.fields['state'] in RUNNABLE else -1)
+        check.counts['unseen'] += bool(wakes) and 'preempted' not in states and wakes[0].pid != 0
+        return
+    check.expect(waker_context={CONTEXTS[wake.context] for wake in wakes} or 'unknown')
+    if context == 'task':
+        check.expect(waker_pid={wake.pid for wake in wakes},
+                     waker_comm=set().union(*(check.trace.comms[wake.pid] for wake in wakes)))
+    else:
+        check.expect(waker_comm='-', waker_pid=-1)
+    check.counts[f'by_{context}'] += 1
+    if wakes and abs(back.time - wakes[0].time - check.number('runqueue') / 1000) > SLACK:
+        check.counts['off'] += 1
+        print(f'# off: woken {back.time - wakes[0].time} us ago: {check.line.text[:300]}')
 
 
 def waker(check):

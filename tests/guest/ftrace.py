@@ -4,7 +4,7 @@ import os
 import re
 
 LINE = re.compile(r'^ *(?P<task>.*)-(?P<pid>\d+) +(?:\( *(?P<tgid>[\d-]+)\) +)?\[(?P<cpu>\d+)\] +'
-                  r'\S+ +(?P<sec>\d+)\.(?P<usec>\d{6}): (?P<event>\w+): (?P<text>.*)$')
+                  r'(?P<flags>\S+) +(?P<sec>\d+)\.(?P<usec>\d{6}): (?P<event>\w+): (?P<text>.*)$')
 FIELD = re.compile(r'(?:^|[ ,])(\w+)=([^,\s]*)')
 SWITCH = re.compile(r'prev_comm=(?P<prev_comm>.*) prev_pid=(?P<prev>\d+) '
                     r'prev_prio=(?P<prev_prio>-?\d+) prev_state=(?P<state>\S+) ==> '
@@ -25,6 +25,8 @@ class Line:
         self.pid, self.cpu, self.event = int(match['pid']), int(match['cpu']), match['event']
         self.time = int(match['sec']) * 1000000 + int(match['usec'])
         self.tgid, self.text = match['tgid'], match['text']
+        # Whether it came from an interrupt: h, s, or a dot for a task, see the head of a trace.
+        self.context = match['flags'][2:3]
         # The functions of the stack that the kernel has recorded with it.
         self.stack = []
 

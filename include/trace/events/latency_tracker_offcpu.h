@@ -11,6 +11,28 @@
 #include <linux/tracepoint.h>
 #include <trace/events/latency_tracker_format.h>
 
+#ifndef LT_OFFCPU_WAKER
+#define LT_OFFCPU_WAKER
+/**
+ * struct lt_offcpu_waker - what has woken a task
+ * @runqueue: how long it has waited for a CPU, ns; -1 if that is not known
+ * @comm: the task that woke it; "-" if none did, or none is known
+ * @pid: likewise; -1
+ * @context: where the wake-up came from, enum offcpu_context
+ */
+struct lt_offcpu_waker {
+	s64 runqueue;
+	char comm[TASK_COMM_LEN];
+	pid_t pid;
+	u32 context;
+};
+#endif
+
+/* enum offcpu_context of examples/offcpu/waker.h */
+#define LT_VALUES_OFFCPU_CONTEXT(FIRST, NEXT)				\
+	FIRST(0, "unknown") NEXT(1, "task") NEXT(2, "softirq")		\
+	NEXT(3, "hardirq") NEXT(4, "nmi")
+
 /* enum offcpu_state of examples/offcpu/state.h */
 #define LT_VALUES_OFFCPU_STATE(FIRST, NEXT)				\
 	FIRST(0, "preempted") NEXT(1, "runnable") NEXT(2, "sleeping")	\
@@ -21,14 +43,20 @@
 #define LT_PROTO_OFFCPU_SCHED_SWITCH					\
 	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
 		 const struct task_struct *task, u32 state,		\
+		 const struct lt_offcpu_waker *waker,			\
 		 const struct lt_stack *stack)
-#define LT_ARGS_OFFCPU_SCHED_SWITCH	TP_ARGS(verdict, task, state, stack)
+#define LT_ARGS_OFFCPU_SCHED_SWITCH					\
+	TP_ARGS(verdict, task, state, waker, stack)
 #define LT_FIELDS_OFFCPU_SCHED_SWITCH(F)				\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
+	F(INT, s64, runqueue, waker->runqueue)				\
 	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
+	F(TEXT, waker_comm, TASK_COMM_LEN, waker->comm)			\
 	F(INT, pid_t, pid, task->pid)					\
 	F(INT, pid_t, tgid, task->tgid)					\
+	F(INT, pid_t, waker_pid, waker->pid)				\
+	F(ENUM, u32, waker_context, OFFCPU_CONTEXT, waker->context)	\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
 	F(ENUM, u32, state, OFFCPU_STATE, state)			\
 	F(INT, int, cpu, task_cpu(task))				\
@@ -42,11 +70,14 @@ TRACE_EVENT(offcpu_sched_switch,
 
 	TP_fast_assign(LT_FIELDS_OFFCPU_SCHED_SWITCH(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, waker_comm=%s, waker_pid=%d, waker_context=%s, runqueue=%lld, stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->cpu,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
 		  LT_SHOW(OFFCPU_STATE, __entry->state),
+		  __entry->waker_comm, __entry->waker_pid,
+		  LT_SHOW(OFFCPU_CONTEXT, __entry->waker_context),
+		  __entry->runqueue,
 		  LT_SHOW_STACK(stack))
 );
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What has woken a task.
+ */
+#ifndef _LT_OFFCPU_WAKER_H
+#define _LT_OFFCPU_WAKER_H
+
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#include "examples/offcpu/state.h"
+
+struct latency_tracker_verdict;
+struct lt_offcpu_waker;
+
+/* Named by LT_VALUES_OFFCPU_CONTEXT; the numbers are part of the ABI. */
+enum offcpu_context {
+	OFFCPU_CONTEXT_UNKNOWN,
+	OFFCPU_CONTEXT_TASK,
+	OFFCPU_CONTEXT_SOFTIRQ,
+	OFFCPU_CONTEXT_HARDIRQ,
+	OFFCPU_CONTEXT_NMI,
+};
+
+/**
+ * struct offcpu - private data of an event
+ * @pid: of the task
+ * @state: why it is out, enum offcpu_state
+ * @woken_ns: when it was woken; 0 if it was not, or if that was not seen. The
+ *	fields below are valid if it is not 0.
+ * @waker_comm: the task that woke it
+ * @waker_pid: likewise; -1 if no task did
+ * @waker_context: enum offcpu_context
+ *
+ * The begin gives the first two.
+ */
+struct offcpu {
+	pid_t pid;
+	u32 state;
+	u64 woken_ns;
+	char waker_comm[TASK_COMM_LEN];
+	pid_t waker_pid;
+	u32 waker_context;
+};
+
+void offcpu_waker_note(struct offcpu *offcpu, u64 now);
+void offcpu_waker_tell(struct lt_offcpu_waker *waker,
+		       const struct latency_tracker_verdict *verdict,
+		       enum offcpu_state state);
+
+#endif /* _LT_OFFCPU_WAKER_H */

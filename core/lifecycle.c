@@ -98,6 +98,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 		return ERR_PTR(-ENOMEM);
 	strscpy(tracker->name, config->name, sizeof(tracker->name));
 	tracker->callback = config->callback;
+	tracker->wanted = config->wanted;
 	tracker->data = config->data;
 	tracker->threshold_ns = config->threshold_ns;
 	tracker->timeout_ns = config->timeout_ns;

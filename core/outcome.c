@@ -6,21 +6,29 @@
 #include "core/crossings.h"
 #include "core/outcome.h"
 
-static void call_back(struct latency_tracker *tracker,
+/* Complete @verdict. Returns whether it is to be counted and told. */
+static bool is_wanted(struct latency_tracker *tracker,
 		      struct latency_tracker_event *event,
 		      struct latency_tracker_verdict *verdict)
 {
-	latency_tracker_cb callback =
-		event->flags & LT_EVENT_CALLBACK ?
-			lt_event_own(tracker, event)->callback :
-			tracker->callback;
-
 	verdict->tracker = tracker;
 	verdict->event = event;
 	verdict->key = event->data;
 	verdict->key_len = event->key_len;
 	verdict->priv = lt_event_priv(event);
 	verdict->start_ns = event->start_ns;
+	return !tracker->wanted || tracker->wanted(verdict);
+}
+
+static void call_back(struct latency_tracker *tracker,
+		      struct latency_tracker_event *event,
+		      const struct latency_tracker_verdict *verdict)
+{
+	latency_tracker_cb callback =
+		event->flags & LT_EVENT_CALLBACK ?
+			lt_event_own(tracker, event)->callback :
+			tracker->callback;
+
 	callback(verdict);
 }
 
@@ -49,9 +57,11 @@ void lt_report_open(struct latency_tracker *tracker,
 	if (flag == LATENCY_TRACKER_COLLECTED) {
 		verdict.timed_out = lt_event_settle(event);
 		lt_count(tracker->counters, LT_COLLECTED);
-	} else {
-		lt_count(tracker->counters, LT_TIMEOUTS);
 	}
+	if (!is_wanted(tracker, event, &verdict))
+		return;
+	if (flag == LATENCY_TRACKER_PENDING)
+		lt_count(tracker->counters, LT_TIMEOUTS);
 	call_back(tracker, event, &verdict);
 }
 
@@ -82,10 +92,12 @@ void lt_finish_late(struct latency_tracker *tracker,
 		.timed_out = lt_event_settle(event),
 	};
 
-	call_back(tracker, event, &verdict);
-	/* Behind the callback: a poller that is woken finds the report. */
-	lt_count(tracker->counters, LT_LATE);
-	lt_crossings_kick(tracker);
+	if (is_wanted(tracker, event, &verdict)) {
+		call_back(tracker, event, &verdict);
+		/* Behind it: a poller that is woken finds the report. */
+		lt_count(tracker->counters, LT_LATE);
+		lt_crossings_kick(tracker);
+	}
 	lt_put(tracker, event, 0);
 }
 

@@ -44,6 +44,7 @@ struct lt_crossings {
  * @ht: pending events
  * @counters: per CPU
  * @callback: default callback
+ * @wanted: filter before the count of what has a callback, or NULL
  * @threshold_ns: default threshold; changes at any time
  * @timeout_ns: default timeout; changes at any time, also for pending events
  * @collect_ns: collection age; changes at any time, also for pending events
@@ -77,6 +78,7 @@ struct latency_tracker {
 	struct lfht *ht;
 	struct lt_counters __percpu *counters;
 	latency_tracker_cb callback;
+	latency_tracker_wanted wanted;
 	u64 threshold_ns;
 	u64 timeout_ns;
 	u64 collect_ns;

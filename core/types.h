@@ -88,10 +88,24 @@ struct latency_tracker_verdict {
 typedef void (*latency_tracker_cb)(const struct latency_tracker_verdict *verdict);
 
 /**
+ * typedef latency_tracker_wanted - asked before a callback is called
+ * @verdict: what the callback would be told
+ *
+ * A filter for what is only known when an operation turns out to be slow. What it
+ * refuses is counted as an operation in time is: neither late nor timed out, no
+ * crossing, no callback.
+ *
+ * Context: that of the callback.
+ * Return: true to count it and to call the callback.
+ */
+typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *verdict);
+
+/**
  * struct latency_tracker_config - what latency_tracker_create() builds
  * @name: directory under /sys/kernel/latency_tracker; not empty, no '/', no
  *	'.' at the begin, at most LATENCY_TRACKER_NAME_MAX - 1 characters
  * @callback: default callback of the events
+ * @wanted: filter of what has a callback; NULL lets all pass
  * @data: for the caller, see latency_tracker_data()
  * @threshold_ns: default threshold in ns; 0 makes every event late
  * @timeout_ns: default timeout in ns; 0 is none
@@ -110,6 +124,7 @@ typedef void (*latency_tracker_cb)(const struct latency_tracker_verdict *verdict
 struct latency_tracker_config {
 	const char *name;
 	latency_tracker_cb callback;
+	latency_tracker_wanted wanted;
 	void *data;
 	u64 threshold_ns;
 	u64 timeout_ns;

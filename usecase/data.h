@@ -69,6 +69,8 @@ struct lt_action {
  * @nr_probes: number of @probes
  * @report: called for each verdict that has a callback, in the context of the
  *	callback; see latency_tracker_cb
+ * @is_wanted: filter of what is only known at the report, before it is counted;
+ *	see latency_tracker_wanted. May be NULL.
  * @is_false_alarm: true for a verdict that may be no latency: it is counted in
  *	@false_alarms, not reported. May be NULL.
  * @usec_threshold: threshold, microseconds. While there is a tracker it is the
@@ -93,6 +95,7 @@ struct lt_usecase {
 	struct lt_probe *probes;
 	unsigned int nr_probes;
 	latency_tracker_cb report;
+	latency_tracker_wanted is_wanted;
 	bool (*is_false_alarm)(const struct latency_tracker_verdict *verdict);
 	u64 usec_threshold;
 	u64 usec_timeout;

@@ -19,6 +19,7 @@ static void configure(struct latency_tracker_config *config,
 	*config = (struct latency_tracker_config) {
 		.name = usecase->name,
 		.callback = lt_report,
+		.wanted = usecase->is_wanted,
 		.data = usecase,
 		.threshold_ns = usecase->usec_threshold * NSEC_PER_USEC,
 		.timeout_ns = usecase->usec_timeout * NSEC_PER_USEC,

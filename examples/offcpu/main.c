@@ -7,14 +7,16 @@
  * again, an event offcpu_sched_switch has the delay and the stack on which the
  * task was blocked.
  *
- * Every task that sleeps holds an event, hence the size of the pool: 8192
- * events, growing up to 65536. Not tracked are idle tasks, tasks that have
+ * By default a task that sleeps interruptibly is not tracked. With states=all
+ * every task that sleeps holds an event, hence the size of the pool: 8192 events,
+ * growing up to 65536. Not tracked are idle tasks, tasks that have
  * died, and kernel threads in state TASK_IDLE: they wait for work and say so.
  *
  * The files: state.c tells why a task is off the CPU, waker.c what has woken it.
  */
 #include "examples/offcpu/state.h"
 #include "examples/offcpu/waker.h"
+#include "usecase/filter_set.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 
@@ -27,41 +29,102 @@
 
 static struct lt_usecase usecase;
 
+/* The events print them likewise: LT_VALUES_OFFCPU_STATE. */
+static const char *const state_names[NR_OFFCPU_STATES] = {
+	[OFFCPU_PREEMPTED] = "preempted",
+	[OFFCPU_SLEEPING] = "sleeping",
+	[OFFCPU_BLOCKED] = "blocked",
+	[OFFCPU_OTHER] = "other",
+	[OFFCPU_YIELDED] = "yielded",
+	[OFFCPU_THROTTLED] = "throttled",
+	[OFFCPU_STOPPED] = "stopped",
+	[OFFCPU_TRACED] = "traced",
+	[OFFCPU_FROZEN] = "frozen",
+	[OFFCPU_UNKNOWN] = "unknown",
+};
+
+/* A task that sleeps mostly waits for something to do. */
+static struct lt_set states = {
+	.mask = GENMASK(NR_OFFCPU_STATES - 1, 0) & ~BIT(OFFCPU_SLEEPING) &
+		~BIT(OFFCPU_RUNNABLE),
+	.usecase = &usecase,
+	.names = state_names,
+	.nr_names = ARRAY_SIZE(state_names),
+};
+
+static struct lt_toggle kthreads = { .on = true, .usecase = &usecase };
+
+static bool state_passes(enum offcpu_state state)
+{
+	return lt_set_passes(&states, state == OFFCPU_RUNNABLE ?
+		BIT(OFFCPU_PREEMPTED) | BIT(OFFCPU_YIELDED) : BIT(state));
+}
+
+/* The same at both ends: to become a kernel thread or none, a task has to run. */
+static bool task_passes(const struct task_struct *task)
+{
+	return !is_idle_task(task) && lt_task_passes(&usecase, task) &&
+	       (READ_ONCE(kthreads.on) || !(task->flags & PF_KTHREAD));
+}
+
 static bool is_waiting(bool preempt, unsigned int state)
 {
 	return preempt || (state != TASK_DEAD &&
 			   (state & TASK_IDLE) != TASK_IDLE);
 }
 
+static void begin(struct latency_tracker *tracker, struct task_struct *task,
+		  enum offcpu_state state, u64 now)
+{
+	struct offcpu offcpu = {
+		.pid = task->pid,
+		.state = state,
+	};
+	struct latency_tracker_in in = {
+		.priv = &offcpu,
+		.priv_len = offsetof(struct offcpu, woken_ns),
+		.start_ns = now,
+	};
+
+	latency_tracker_event_in(tracker, &task, sizeof(task),
+				 LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
+				 &in);
+}
+
+/* A switch: @now is 0 until the clock is looked at. */
+struct on_switch {
+	struct latency_tracker *tracker;
+	struct task_struct *next;
+	u64 now;
+};
+
+static bool end(struct latency_tracker_event *event, void *arg)
+{
+	struct on_switch *at = arg;
+
+	at->now = latency_tracker_clock();
+	latency_tracker_event_end(at->tracker, event, 0, at->next, at->now);
+	return false;
+}
+
+/*
+ * A begin is filtered by the state, an end by whether there was a begin: it is
+ * looked for without being counted as unmatched.
+ */
 static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 			    struct task_struct *next, unsigned int prev_state)
 {
-	bool out = !is_idle_task(prev) && lt_task_passes(&usecase, prev) &&
-		   is_waiting(preempt, prev_state);
-	bool in = !is_idle_task(next) && lt_task_passes(&usecase, next);
-	u64 now;
+	struct on_switch at = { .tracker = data, .next = next };
+	enum offcpu_state state;
 
-	if (!out && !in)
+	if (task_passes(next))
+		latency_tracker_for_each_event(data, &next, sizeof(next), end,
+					       &at);
+	if (!task_passes(prev) || !is_waiting(preempt, prev_state))
 		return;
-	now = latency_tracker_clock();
-	if (in)
-		latency_tracker_event_out(data, &next, sizeof(next), 0, next,
-					  now);
-	if (out) {
-		struct offcpu offcpu = {
-			.pid = prev->pid,
-			.state = offcpu_state_of(prev, preempt, prev_state),
-		};
-		struct latency_tracker_in begin = {
-			.priv = &offcpu,
-			.priv_len = offsetof(struct offcpu, woken_ns),
-			.start_ns = now,
-		};
-
-		latency_tracker_event_in(data, &prev, sizeof(prev),
-					 LATENCY_TRACKER_UNIQUE |
-					 LATENCY_TRACKER_START, &begin);
-	}
+	state = offcpu_state_of(prev, preempt, prev_state);
+	if (state_passes(state))
+		begin(data, prev, state, at.now ?: latency_tracker_clock());
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
@@ -96,7 +159,7 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 
 	if ((!trace_offcpu_sched_wakeup_enabled() &&
 	     !trace_offcpu_sched_switch_enabled()) ||
-	    !lt_task_passes(&usecase, task))
+	    !task_passes(task))
 		return;
 	waking.now = latency_tracker_clock();
 	if (latency_tracker_for_each_event(data, &task, sizeof(task),
@@ -147,6 +210,45 @@ static void report_pending(const struct latency_tracker_verdict *verdict)
 	preempt_enable();
 }
 
+/* The stack of the task, if it can be told; else an empty one. */
+static void stack_of(struct lt_stack *stack,
+		     const struct latency_tracker_verdict *verdict)
+{
+	const struct offcpu *offcpu = verdict->priv;
+	struct task_struct *task;
+
+	if (verdict->flag == LATENCY_TRACKER_ENDED) {
+		lt_stack_of_next(stack, verdict->out_data);
+		return;
+	}
+	stack->first = 0;
+	stack->nr = 0;
+	preempt_disable();
+	rcu_read_lock();
+	task = lt_task_find(verdict, offcpu->pid);
+	if (task)
+		lt_stack_of_other(stack, task);
+	rcu_read_unlock();
+	preempt_enable();
+}
+
+/*
+ * The begin let in what is preempted or has yielded if one of the two is wanted.
+ * What can't be told apart passes.
+ */
+static bool is_wanted(const struct latency_tracker_verdict *verdict)
+{
+	const struct offcpu *offcpu = verdict->priv;
+	struct lt_stack stack;
+
+	if (offcpu->state != OFFCPU_RUNNABLE ||
+	    (lt_set_passes(&states, BIT(OFFCPU_PREEMPTED)) &&
+	     lt_set_passes(&states, BIT(OFFCPU_YIELDED))))
+		return true;
+	stack_of(&stack, verdict);
+	return state_passes(offcpu_state_by_stack(offcpu->state, &stack));
+}
+
 static void callback(const struct latency_tracker_verdict *verdict)
 {
 	struct task_struct *next = verdict->out_data;
@@ -167,6 +269,7 @@ static struct lt_usecase usecase = {
 	.owner = THIS_MODULE,
 	LT_PROBES(probes),
 	.report = callback,
+	.is_wanted = is_wanted,
 	.usec_threshold = USEC_THRESHOLD,
 	.max_events = MAX_EVENTS,
 	.grow_limit = GROW_LIMIT,
@@ -176,6 +279,11 @@ static struct lt_usecase usecase = {
 
 LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
 LT_TASK_FILTER_PARAMS(usecase);
+
+module_param_cb(states, &lt_set_ops, &states, 0644);
+MODULE_PARM_DESC(states, "Track only tasks that are off the CPU for these reasons, with commas: preempted, yielded, throttled, stopped, traced, frozen, sleeping, blocked, other, unknown; or all (default: all but sleeping)");
+module_param_cb(kthreads, &lt_toggle_ops, &kthreads, 0644);
+MODULE_PARM_DESC(kthreads, "Track kernel threads, too (default Y)");
 
 static int __init offcpu_init(void)
 {

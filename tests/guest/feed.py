@@ -169,6 +169,19 @@ def action(f, text):
     return name + b':' + left if name in (b'snapshot', b'traceoff') and left else None
 
 
+def several(f, text):
+    names = text.split(b',')
+    if not set(names) <= {b'all', *f.names}:
+        return None
+    if b'all' in names or set(names) == set(f.names):
+        return b'all'
+    return b','.join(name for name in f.names if name in names)
+
+
+def toggle(_, text):
+    return {b'Y': b'Y', b'1': b'Y', b'N': b'N', b'0': b'N'}.get(text)
+
+
 class Format:
     """What files take whose path ends with "end". slow: a new value takes the kernel a while."""
 
@@ -185,6 +198,8 @@ class Format:
 
 
 VECTORS = b'HI TIMER NET_TX NET_RX BLOCK IRQ_POLL TASKLET SCHED HRTIMER RCU'.split()
+STATES = (b'preempted sleeping blocked other yielded throttled stopped traced frozen '
+          b'unknown').split()
 FORMATS = (
     Format('/threshold_ns', hexadecimal_too, slow=False),
     Format('/timeout_ns', hexadecimal_too, slow=False),
@@ -203,6 +218,8 @@ FORMATS = (
     Format('/calls', calls, 0, 1023),
     Format('/irq', choice, 0, (1 << 31) - 1, none=True),
     Format('/vector', choice, 0, 9, none=True, names=VECTORS),
+    Format('/states', several, names=STATES),
+    Format('/kthreads', toggle),
     # There are no gaps in a guest.
     Format('/cpu', choice, 0, os.sysconf('SC_NPROCESSORS_CONF') - 1),
     Format('/action', action, 0, (1 << 28) - 2, slow=False),
@@ -214,7 +231,7 @@ WORDS = [
     'none', 'snapshot', 'traceoff', 'snapshot:1', 'traceoff:0', 'none:1', 'snapshot:268435454',
     'snapshot:268435455', 'snapshot:', 'snapshot:-1', 'snapshot:x', 'traceoff:99999999999', 'snap',
     'stop', 'Traceoff', 'traceoff 1', 'traceoff:1 ', ' none', 'nonesuch', 'ip', 'ipv6', 'arp', 'IP',
-    'tcp', 'HI', 'NET', 'NET_RX', 'net_rx', 'RCU', 'lo', 'eth0', 'fifteen-letters',
+    'tcp', 'HI', 'all', 'Y', 'N', 'blocked', 'stopped,frozen', 'blocked,', ',', 'S', 'NET', 'NET_RX', 'net_rx', 'RCU', 'lo', 'eth0', 'fifteen-letters',
     'sixteen-letters-', '.', '..', 'a/b', 'a.1', 'a:1', '8', '8:0', '8:', ':8', '8:0:0', '8\n:0',
     '8 :0',
     '0:0', '4095:1048575', '4096:0', '8:1048576', '+8:+0', '-8:0', '0x8:0', '0xffff', 'on', 'off',

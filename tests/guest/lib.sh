@@ -155,11 +155,16 @@ sleep_silently()
 
 # --- trackers ------------------------------------------------------------------------
 
-# load TRACKER [PARAMETER=VALUE...]
+# load TRACKER [PARAMETER=VALUE...]: offcpu with sleeping tasks, unless states= says otherwise;
+# states=default is the default of the module.
 load()
 {
-	modprobe "latency_tracker_$1" "${@:2}" ||
-		give_up "latency_tracker_$1 could not be loaded with ${*:2}"
+	local more=("${@:2}")
+
+	[[ $1 != offcpu || $* == *\ states=* ]] || more+=(states=all)
+	[[ $* != *\ states=default* ]] || more=("${more[@]/states=default/}")
+	modprobe "latency_tracker_$1" "${more[@]}" ||
+		give_up "latency_tracker_$1 could not be loaded with ${more[*]}"
 }
 
 unload()

@@ -3,13 +3,13 @@
 . "$LIBDIR/lib.sh"
 
 # sum_of STATE: how long the reports of task $pid in $T/trace say that it was in a state,
-# in ns, of those with at least 50 ms as the task itself counts them. "!STATE": any other.
+# in ns. "!STATE": any other. The task counts from 50 ms on, of which it may run a little.
 sum_of()
 {
 	awk -v state="$1" "/offcpu_sched_switch: .* pid=$pid, .*flag=ended/"'{
 		match($0, /delay=[0-9]+/); delay = substr($0, RSTART + 6, RLENGTH - 6) + 0
 		match($0, / state=[a-z]+/); is = substr($0, RSTART + 7, RLENGTH - 7)
-		if (delay >= 50000000 && (is == state || "!" is != state && state ~ /^!/))
+		if (delay >= 40000000 && (is == state || "!" is != state && state ~ /^!/))
 			sum += delay
 	} END { printf "%d\n", sum }' "$T/trace"
 }

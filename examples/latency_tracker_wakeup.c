@@ -28,11 +28,10 @@
  */
 #include <linux/minmax.h>
 #include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/smp.h>
 
+#include "usecase/look.h"
 #include "usecase/usecase.h"
-#include "wrapper/preempt.h"
 #include "wrapper/sched.h"
 
 #define CREATE_TRACE_POINTS
@@ -269,8 +268,15 @@ static void report_end(const struct latency_tracker_verdict *verdict,
 	lt_trace(wakeup_latency, verdict, &report, &prev, &holder);
 }
 
-struct look {
-	const struct latency_tracker_verdict *verdict;
+/**
+ * struct answer - of the CPU that a task waits for
+ * @task: the task; only an address
+ * @pid: of the task when it was woken
+ * @prev: the task that runs there
+ * @holder: the task that had the CPU for most of the wait
+ */
+struct answer {
+	const struct task_struct *task;
 	pid_t pid;
 	struct lt_wakeup_prev prev;
 	struct lt_wakeup_holder holder;
@@ -279,22 +285,25 @@ struct look {
 /* In an interrupt on the CPU that a task waits for. */
 static void look_at_current(void *data)
 {
+	struct answer *answer = data;
 	struct task_struct *task;
-	struct look *look = data;
 
-	if (!lt_in_hardirq())
-		return;		/* this is the worker itself, by chance */
-	describe(&look->prev, &look->holder, current);
-	lt_stack_of_interrupted(&look->prev.stack);
+	describe(&answer->prev, &answer->holder, current);
+	lt_stack_of_interrupted(&answer->prev.stack);
 	rcu_read_lock();
-	task = lt_task_find(look->verdict, look->pid);
+	task = lt_task_alive(answer->task, answer->pid);
 	if (task && task_cpu(task) == raw_smp_processor_id()) {
 		record(current);
-		find_holder(&look->holder, lt_sched_queued(task));
+		find_holder(&answer->holder, lt_sched_queued(task));
 		this_cpu_ptr(&histories)->next--;	/* it isn't over */
 	}
 	rcu_read_unlock();
 }
+
+static struct lt_look look = {
+	.answer = look_at_current,
+	.data_size = sizeof(struct answer),
+};
 
 static int cpu_of(const struct latency_tracker_verdict *verdict, pid_t pid)
 {
@@ -309,17 +318,25 @@ static int cpu_of(const struct latency_tracker_verdict *verdict, pid_t pid)
 	return cpu;
 }
 
-static void look_unknown(struct look *look)
+static const struct answer unknown = {
+	.prev = { .pid = -1, .tgid = -1, .prio = -1, .comm = "-" },
+	.holder = { .pid = -1, .prio = -1, .comm = "-" },
+};
+
+/* What @cpu does while a task waits for it; valid until the next call. */
+static const struct answer *
+ask(int cpu, const struct latency_tracker_verdict *verdict, pid_t pid)
 {
-	look->prev.pid = -1;
-	look->prev.tgid = -1;
-	look->prev.prio = -1;
-	look->prev.stack.nr = 0;
-	look->holder.ran = 0;
-	look->holder.pid = -1;
-	look->holder.prio = -1;
-	strscpy_pad(look->prev.comm, "-", TASK_COMM_LEN);
-	strscpy_pad(look->holder.comm, "-", TASK_COMM_LEN);
+	struct answer *answer = lt_look_prepare(&look, cpu);
+
+	if (!answer)
+		return &unknown;
+	answer->task = *(struct task_struct *const *)verdict->key;
+	answer->pid = pid;
+	/* If the task has run meanwhile, it did not wait for what runs now. */
+	if (!lt_look_ask(&look, cpu) || !lt_is_pending(verdict))
+		return &unknown;
+	return answer;
 }
 
 /* At the end, the previous task had the CPU; here, ask the CPU which task runs. */
@@ -331,20 +348,16 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 		.waker_pid = wakeup->waker_pid,
 		.cpu = cpu_of(verdict, wakeup->pid),
 	};
-	struct look look = { .verdict = verdict, .pid = wakeup->pid };
+	const struct answer *answer;
 
 	if (report.cpu < 0)
 		return;
-	look_unknown(&look);
-	smp_call_function_single(report.cpu, look_at_current, &look, 1);
-	/* If the task has run meanwhile, it did not wait for what runs now. */
-	if (!lt_is_pending(verdict))
-		look_unknown(&look);
+	answer = ask(report.cpu, verdict, wakeup->pid);
 	rcu_read_lock();
 	report.task = lt_task_find(verdict, wakeup->pid);
 	if (report.task)
-		lt_trace(wakeup_latency, verdict, &report, &look.prev,
-			 &look.holder);
+		lt_trace(wakeup_latency, verdict, &report, &answer->prev,
+			 &answer->holder);
 	rcu_read_unlock();
 }
 
@@ -374,7 +387,29 @@ static struct lt_usecase usecase = {
 LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
 LT_TASK_FILTER_PARAMS(usecase);
 LT_DOUBTFUL_PARAM(usecase);
-LT_USECASE_MODULE(usecase);
+LT_LOOK_PARAMS(look);
+
+static int __init wakeup_init(void)
+{
+	int err;
+
+	err = lt_look_start(&look);
+	if (err)
+		return err;
+	err = lt_usecase_start(&usecase);
+	if (err)
+		lt_look_end(&look);
+	return err;
+}
+module_init(wakeup_init);
+
+/* lt_look_end() comes last: until the tracker is gone, its thread may look. */
+static void __exit wakeup_exit(void)
+{
+	lt_usecase_stop(&usecase);
+	lt_look_end(&look);
+}
+module_exit(wakeup_exit);
 
 MODULE_DESCRIPTION("Latency from wake-up to running, and who held the CPU");
 MODULE_LICENSE("GPL");

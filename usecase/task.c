@@ -66,6 +66,23 @@ const struct kernel_param_ops lt_tgid_ops = {
 EXPORT_SYMBOL_GPL(lt_tgid_ops);
 
 /**
+ * lt_task_alive() - the task at an address, if it still is the same
+ * @task: address of the task; may be freed
+ * @pid: of the task when it was alive, in the initial pid namespace
+ *
+ * Context: Any; under rcu_read_lock(), until the end of which the task is valid.
+ * Return: the task, or NULL: it may have died, and its pid may be another's.
+ */
+struct task_struct *lt_task_alive(const struct task_struct *task, pid_t pid)
+{
+	struct task_struct *found;
+
+	found = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
+	return found == task ? found : NULL;
+}
+EXPORT_SYMBOL_GPL(lt_task_alive);
+
+/**
  * lt_task_find() - the task of an event that did not end
  * @verdict: of a callback; its key is the address of the task
  * @pid: of the task when the event began, in the initial pid namespace
@@ -76,10 +93,6 @@ EXPORT_SYMBOL_GPL(lt_tgid_ops);
 struct task_struct *
 lt_task_find(const struct latency_tracker_verdict *verdict, pid_t pid)
 {
-	struct task_struct *key = *(struct task_struct *const *)verdict->key;
-	struct task_struct *task;
-
-	task = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
-	return task == key ? task : NULL;
+	return lt_task_alive(*(struct task_struct *const *)verdict->key, pid);
 }
 EXPORT_SYMBOL_GPL(lt_task_find);

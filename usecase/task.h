@@ -41,6 +41,7 @@ static __always_inline int lt_task_forget(struct latency_tracker *tracker,
 	return latency_tracker_event_cancel(tracker, &task, sizeof(task));
 }
 
+struct task_struct *lt_task_alive(const struct task_struct *task, pid_t pid);
 struct task_struct *
 lt_task_find(const struct latency_tracker_verdict *verdict, pid_t pid);
 

@@ -5,10 +5,12 @@
 #ifndef _LT_IRQ_LOOK_H
 #define _LT_IRQ_LOOK_H
 
+struct lt_look;
 struct lt_softirq_place;
+
+extern struct lt_look irq_look;
 
 void look_here(struct lt_softirq_place *place);
 const struct lt_softirq_place *look_at(int cpu);
-void look_end(void);
 
 #endif /* _LT_IRQ_LOOK_H */

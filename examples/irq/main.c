@@ -20,6 +20,7 @@
 #include "examples/irq/irq.h"
 #include "examples/irq/key.h"
 #include "examples/irq/look.h"
+#include "usecase/look.h"
 #include "usecase/usecase.h"
 #include "wrapper/irq.h"
 
@@ -99,6 +100,9 @@ static int __init latency_irq_init(void)
 {
 	int err;
 
+	err = lt_look_start(&irq_look);
+	if (err)
+		return err;
 	err = lt_usecase_start(&irq_usecase);
 	if (err)
 		goto err_look;
@@ -110,17 +114,17 @@ static int __init latency_irq_init(void)
 err_stop:
 	lt_usecase_stop(&irq_usecase);
 err_look:
-	look_end();
+	lt_look_end(&irq_look);
 	return err;
 }
 module_init(latency_irq_init);
 
-/* look_end() comes last: until the tracker is gone, its thread may look. */
+/* lt_look_end() comes last: until the tracker is gone, its thread may look. */
 static void __exit latency_irq_exit(void)
 {
 	cpuhp_remove_state_nocalls(dead_state);
 	lt_usecase_stop(&irq_usecase);
-	look_end();
+	lt_look_end(&irq_look);
 }
 module_exit(latency_irq_exit);
 

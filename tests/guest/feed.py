@@ -161,6 +161,15 @@ def calls(f, text):
                      for table, number in sorted(chosen))
 
 
+def boolean(f, text):
+    """As the kernel's kstrtobool(): by the first letter, or by the second of "on" and "off"."""
+    value = {b'y': b'Y', b'Y': b'Y', b't': b'Y', b'T': b'Y', b'1': b'Y', b'n': b'N', b'N': b'N',
+             b'f': b'N', b'F': b'N', b'0': b'N'}.get(text[:1])
+    if text[:1] in (b'o', b'O'):
+        value = {b'n': b'Y', b'N': b'Y', b'f': b'N', b'F': b'N'}.get(text[1:2])
+    return value
+
+
 def action(f, text):
     name, colon, count = text.partition(b':')
     if not colon:
@@ -223,6 +232,7 @@ FORMATS = (
     # There are no gaps in a guest.
     Format('/cpu', choice, 0, os.sysconf('SC_NPROCESSORS_CONF') - 1),
     Format('/action', action, 0, (1 << 28) - 2, slow=False),
+    Format('/interrupt_isolated', boolean, slow=False),
 )
 
 # --- what they get -----------------------------------------------------------------------
@@ -310,6 +320,8 @@ class Strings:
         elif f.read is thresholds:
             right = b'vda:%d%s' % (self.random.randrange(1 << 31),
                                    self.random.choice(list(UNITS)))
+        elif f.read is boolean:
+            right = self.random.choice([b'Y', b'N'])
         elif f.read is action:
             right = self.random.choice([b'traceoff:%d', b'snapshot:%d']) % right
         else:

@@ -30,6 +30,23 @@ static void hog(int in_kernel, u64 ms)
 	shared->hog_end = now();
 }
 
+/* CPU 1 is in a hard interrupt for so long; this process is not. */
+static void stick(int fd, u64 ms)
+{
+	char text[32];
+	int len = snprintf(text, sizeof(text), "irq 1 %llu 0", ms);
+
+	(void)fd;
+	pin(0, 0);
+	fd = open("/sys/module/latency_tracker_inject/parameters/run", O_WRONLY);
+	if (fd < 0)
+		die("latency_tracker_inject");
+	shared->hog_start = now();
+	if (write(fd, text, len) != len)
+		die("write");
+	shared->hog_end = now();
+}
+
 static void victim(int fd, u64 arg)
 {
 	char c;
@@ -91,7 +108,8 @@ static u64 disturb(const char *how, int fd, pid_t v, pid_t process, u64 ms)
  * HOW: twice: woken a second time while it waits; migrate: it is sent to CPU 0
  * after half the time; kill: it is killed while it waits; crowd: when the hog ends,
  * CROWD others have the CPU for 2 ms each; kernel: the hog is in a system call; idle: no
- * hog at all.
+ * hog at all; stuck: the hog is a hard interrupt of latency_tracker_inject. Until that is
+ * over, nothing here may need an answer of CPU 1, as a fork does.
  */
 int cmd_wake(char **argv)
 {
@@ -111,7 +129,10 @@ int cmd_wake(char **argv)
 	if (is_held())
 		printf("victim=%d victim_tgid=%d\n", v, victim_process);
 	wait_until_told();
-	if (strcmp(how, "idle")) {
+	if (!strcmp(how, "stuck")) {
+		start("lt-stick", stick, 0, ms);
+		sleep_ms(100);
+	} else if (strcmp(how, "idle")) {
 		hog_process = start_thread("lt-hog", hog, !strcmp(how, "kernel"), ms, &h);
 		while (!__atomic_load_n(&shared->hog_start, __ATOMIC_ACQUIRE))
 			usleep(1000);

@@ -212,4 +212,32 @@ static inline u64 lt_sched_clock(void)
 	return trace_clock();
 }
 
+enum lt_kept {
+	LT_KEPT_UNKNOWN,
+	LT_KEPT_RT_THROTTLED,
+	LT_KEPT_DL_SERVER,
+};
+
+/*
+ * Why does the scheduler give a CPU to a task of the fair class, or to none
+ * (@idle), while a real-time task is runnable there?
+ *
+ * 6.12 (5f6bd380c7bd, "sched/rt: Remove default bandwidth control"): a deadline
+ * server of the fair class, which always has a task; groups of real-time tasks
+ * have a limit of their own still. Before, real-time tasks are throttled. With core
+ * scheduling a sibling may be the reason.
+ */
+static inline enum lt_kept lt_sched_kept(bool idle)
+{
+	if (IS_ENABLED(CONFIG_SCHED_CORE))
+		return LT_KEPT_UNKNOWN;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	if (idle || IS_ENABLED(CONFIG_RT_GROUP_SCHED))
+		return LT_KEPT_UNKNOWN;
+	return LT_KEPT_DL_SERVER;
+#else
+	return LT_KEPT_RT_THROTTLED;
+#endif
+}
+
 #endif /* _LT_WRAPPER_SCHED_H */

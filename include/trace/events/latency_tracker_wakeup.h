@@ -44,6 +44,30 @@ struct lt_wakeup_holder {
 	char comm[TASK_COMM_LEN];
 };
 
+/* Most of the wait; LT_VALUES_WAKEUP_CAUSE has the names. */
+enum lt_wakeup_cause {
+	LT_WAKEUP_UNKNOWN,
+	LT_WAKEUP_CPU,
+	LT_WAKEUP_THROTTLED,
+	LT_WAKEUP_RT_THROTTLED,
+	LT_WAKEUP_DL_SERVER,
+};
+
+/**
+ * struct lt_wakeup_why - why a task had no CPU
+ * @cause_ns: how much of the wait @cause was
+ * @cgroup: id of the control group that was throttled, or 0
+ * @cause: of enum lt_wakeup_cause
+ * @holder: the task that had the CPU longest, if tasks are the largest part that
+ *	is known
+ */
+struct lt_wakeup_why {
+	u64 cause_ns;
+	u64 cgroup;
+	u32 cause;
+	struct lt_wakeup_holder holder;
+};
+
 /**
  * struct lt_wakeup_report - the task that waited for a CPU
  * @task: the task
@@ -59,20 +83,27 @@ struct lt_wakeup_report {
 };
 #endif
 
+/* enum lt_wakeup_cause */
+#define LT_VALUES_WAKEUP_CAUSE(FIRST, NEXT)				\
+	FIRST(0, "unknown") NEXT(1, "cpu") NEXT(2, "throttled")		\
+	NEXT(3, "rt_throttled") NEXT(4, "dl_server")
+
 #define LT_PROTO_WAKEUP_LATENCY						\
 	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
 		 const struct lt_wakeup_report *report,			\
 		 const struct lt_wakeup_prev *prev,			\
-		 const struct lt_wakeup_holder *holder)
-#define LT_ARGS_WAKEUP_LATENCY	TP_ARGS(verdict, report, prev, holder)
+		 const struct lt_wakeup_why *why)
+#define LT_ARGS_WAKEUP_LATENCY	TP_ARGS(verdict, report, prev, why)
 #define LT_FIELDS_WAKEUP_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
-	F(INT, u64, holder_ran, min(holder->ran, verdict->delay_ns))	\
+	F(INT, u64, holder_ran, min(why->holder.ran, verdict->delay_ns)) \
+	F(INT, u64, cause_ran, min(why->cause_ns, verdict->delay_ns))	\
+	F(INT, u64, cgroup, why->cgroup)				\
 	F(TEXT, comm, TASK_COMM_LEN, report->task->comm)		\
 	F(TEXT, waker_comm, TASK_COMM_LEN, report->waker_comm)		\
 	F(TEXT, prev_comm, TASK_COMM_LEN, prev->comm)			\
-	F(TEXT, holder_comm, TASK_COMM_LEN, holder->comm)		\
+	F(TEXT, holder_comm, TASK_COMM_LEN, why->holder.comm)	\
 	F(INT, pid_t, pid, report->task->pid)				\
 	F(INT, pid_t, tgid, report->task->tgid)				\
 	F(INT, int, prio, report->task->prio)				\
@@ -81,9 +112,10 @@ struct lt_wakeup_report {
 	F(INT, pid_t, prev_pid, prev->pid)				\
 	F(INT, pid_t, prev_tgid, prev->tgid)				\
 	F(INT, int, prev_prio, prev->prio)				\
-	F(INT, pid_t, holder_pid, holder->pid)				\
-	F(INT, int, holder_prio, holder->prio)				\
+	F(INT, pid_t, holder_pid, why->holder.pid)				\
+	F(INT, int, holder_prio, why->holder.prio)				\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
+	F(ENUM, u32, cause, WAKEUP_CAUSE, why->cause)			\
 	F(STACK, prev_stack, &prev->stack)
 
 TRACE_EVENT(wakeup_latency,
@@ -94,7 +126,7 @@ TRACE_EVENT(wakeup_latency,
 
 	TP_fast_assign(LT_FIELDS_WAKEUP_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, waker_comm=%s, waker_pid=%d, prev_comm=%s, prev_pid=%d, prev_tgid=%d, prev_prio=%d, holder_comm=%s, holder_pid=%d, holder_prio=%d, holder_ran=%llu, prev_stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, waker_comm=%s, waker_pid=%d, prev_comm=%s, prev_pid=%d, prev_tgid=%d, prev_prio=%d, holder_comm=%s, holder_pid=%d, holder_prio=%d, holder_ran=%llu, cause=%s, cause_ran=%llu, cgroup=%llu, prev_stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->prio,
 		  __entry->cpu, __entry->delay, LT_SHOW(FLAG, __entry->flag),
@@ -103,6 +135,8 @@ TRACE_EVENT(wakeup_latency,
 		  __entry->prev_prio, __entry->holder_comm,
 		  __entry->holder_pid, __entry->holder_prio,
 		  __entry->holder_ran,
+		  LT_SHOW(WAKEUP_CAUSE, __entry->cause), __entry->cause_ran,
+		  __entry->cgroup,
 		  LT_SHOW_STACK(prev_stack))
 );
 

@@ -64,6 +64,8 @@ int cmd_self(char **argv);
 int cmd_compat(char **argv);
 int cmd_exec(char **argv);
 int cmd_wake(char **argv);
+int cmd_late(char **argv);
+int cmd_spin(char **argv);
 int cmd_pipe(char **argv);
 int cmd_die(char **argv);
 int cmd_reuse(char **argv);

@@ -61,6 +61,8 @@ static const struct {
 	{ "compat", 1, cmd_compat },
 	{ "exec", 0, cmd_exec },
 	{ "wake", 1, cmd_wake },
+	{ "late", 1, cmd_late },
+	{ "spin", 1, cmd_spin },
 	{ "pipe", 1, cmd_pipe },
 	{ "die", 2, cmd_die },
 	{ "reuse", 2, cmd_reuse },

@@ -155,6 +155,50 @@ int cmd_wake(char **argv)
 	return 0;
 }
 
+/* How often the kernel has preempted this thread. */
+static long preempted(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nivcsw;
+}
+
+/*
+ * late MS: sleeps for 5 ms, again and again, and looks how much later it runs: a line if that is
+ * 5 ms or more, with when it should have run. Nothing else is needed to know how long it was kept.
+ * If it was preempted before it could look, part of the time is no wait of a task that was woken.
+ */
+int cmd_late(char **argv)
+{
+	u64 end = now() + atoi(argv[1]) * MS, due, late;
+	long before;
+
+	prctl(PR_SET_NAME, "lt-late");
+	while (now() < end) {
+		struct timespec until;
+
+		before = preempted();
+		due = now() + 5 * MS;
+		until.tv_sec = due / 1000000000;
+		until.tv_nsec = due % 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		late = now() - due;
+		if (late >= 5 * MS && preempted() == before)
+			printf("late=%d kept=%llu due=%llu\n", getpid(), late, due);
+	}
+	return 0;
+}
+
+/* spin MS: takes CPU time. */
+int cmd_spin(char **argv)
+{
+	prctl(PR_SET_NAME, "lt-spin");
+	spin_until(now() + atoi(argv[1]) * MS);
+	printf("spin=%d\n", getpid());
+	return 0;
+}
+
 static void reader(int fd, u64 arg)
 {
 	char c;

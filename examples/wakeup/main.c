@@ -26,10 +26,11 @@
  * it runs and sets another. So if a begin finds an event of the same task, that
  * one is stale, and is replaced.
  */
-#include <linux/minmax.h>
-#include <linux/percpu.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 
+#include "examples/wakeup/history.h"
+#include "examples/wakeup/throttle.h"
 #include "usecase/look.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
@@ -47,12 +48,14 @@ static struct lt_usecase usecase;
  * struct wakeup - private data of an event
  * @preempted: how often the task had been preempted when it was woken
  * @pid: of the task
+ * @prio: its priority when it was woken
  * @waker_pid: of the task that woke it
  * @waker_comm: likewise
  */
 struct wakeup {
 	unsigned long preempted;
 	pid_t pid;
+	int prio;
 	pid_t waker_pid;
 	char waker_comm[TASK_COMM_LEN];
 };
@@ -61,105 +64,6 @@ struct wakeup_end {
 	struct task_struct *prev;
 	struct task_struct *next;
 };
-
-#define HISTORY	32
-
-/**
- * struct stint - a task was on a CPU, until the next stint began
- * @arrival: when it got the CPU, ns of lt_sched_clock(); 0 if it is not known
- * @ran: of its task, in all stints; find_holder()'s, in the last stint of the task
- * @used: there was a task
- * @idle: it was the idle task
- * @pid: of the task
- * @prio: likewise
- * @comm: likewise
- */
-struct stint {
-	u64 arrival;
-	u64 ran;
-	bool used;
-	bool idle;
-	pid_t pid;
-	int prio;
-	char comm[TASK_COMM_LEN];
-};
-
-/**
- * struct history - the last stints of a CPU, changed by it with interrupts off
- * @next: index, modulo HISTORY, of the next stint
- * @stints: a ring
- */
-struct history {
-	unsigned int next;
-	struct stint stints[HISTORY];
-};
-
-static DEFINE_PER_CPU(struct history, histories);
-
-/* The stint of @task on this CPU is over. */
-static void record(const struct task_struct *task)
-{
-	struct history *history = this_cpu_ptr(&histories);
-	struct stint *stint = &history->stints[history->next++ % HISTORY];
-
-	stint->arrival = lt_sched_arrival(task);
-	stint->used = true;
-	stint->idle = is_idle_task(task);
-	stint->pid = task->pid;
-	stint->prio = task->prio;
-	memcpy(stint->comm, task->comm, TASK_COMM_LEN);
-}
-
-/*
- * When did @stint begin, that ended at @end? The kernel does not record that for
- * the idle task. It is not chosen while another task is queued, so if the stint
- * before it began before @queued, it was on its way out by then.
- */
-static u64 begin_of(const struct stint *stint, const struct stint *older,
-		    u64 queued, u64 end)
-{
-	if (!stint->idle)
-		return min(stint->arrival, end);
-	return older->arrival <= queued ? queued : end;
-}
-
-/* The @n-th last stint, from 0 on. */
-static struct stint *stint_at(struct history *history, unsigned int n)
-{
-	return &history->stints[(history->next - 1 - n) % HISTORY];
-}
-
-/* The task that had this CPU longest since @queued. Interrupts are off. */
-static void find_holder(struct lt_wakeup_holder *holder, u64 queued)
-{
-	struct history *history = this_cpu_ptr(&histories);
-	const struct stint *best = NULL;
-	u64 end = lt_sched_clock(), start;
-	unsigned int i, n;
-
-	for (n = 0; n < HISTORY && queued && end > queued; n++) {
-		struct stint *stint = stint_at(history, n), *last;
-
-		if (!stint->used || (!stint->arrival && !stint->idle))
-			break;
-		start = begin_of(stint, stint_at(history, n + 1), queued, end);
-		stint->ran = 0;
-		for (i = 0; stint_at(history, i)->pid != stint->pid; i++)
-			;
-		last = stint_at(history, i);
-		last->ran += end - max(start, queued);
-		if (!best || last->ran > holder->ran) {
-			best = last;
-			holder->ran = last->ran;
-		}
-		end = start;
-	}
-	if (!best)
-		return;
-	holder->pid = best->pid;
-	holder->prio = best->prio;
-	memcpy(holder->comm, best->comm, TASK_COMM_LEN);
-}
 
 static void begin(struct latency_tracker *tracker, struct task_struct *task)
 {
@@ -173,6 +77,7 @@ static void begin(struct latency_tracker *tracker, struct task_struct *task)
 		return;
 	wakeup.preempted = READ_ONCE(task->nivcsw);
 	wakeup.pid = task->pid;
+	wakeup.prio = task->prio;
 	wakeup.waker_pid = current->pid;
 	memcpy(wakeup.waker_comm, current->comm, TASK_COMM_LEN);
 	latency_tracker_event_in(tracker, &task, sizeof(task),
@@ -203,7 +108,7 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 {
 	struct wakeup_end end = { .prev = prev, .next = next };
 
-	record(prev);
+	history_switch(prev, next, preempt || !prev_state);
 	if (is_idle_task(next) || !lt_task_passes(&usecase, next))
 		return;
 	latency_tracker_event_out(data, &next, sizeof(next), 0, &end, 0);
@@ -224,19 +129,13 @@ static struct lt_probe probes[] = {
 	LT_PROBE(sched_wakeup_new),
 };
 
-/* The holder is @task, too, until find_holder() finds another. */
 static void describe(struct lt_wakeup_prev *prev,
-		     struct lt_wakeup_holder *holder,
 		     const struct task_struct *task)
 {
 	prev->pid = task->pid;
 	prev->tgid = task->tgid;
 	prev->prio = task->prio;
 	memcpy(prev->comm, task->comm, TASK_COMM_LEN);
-	holder->ran = 0;
-	holder->pid = task->pid;
-	holder->prio = task->prio;
-	memcpy(holder->comm, task->comm, TASK_COMM_LEN);
 }
 
 /* Between the wake-up and the switch: then it is not the end of a wait. */
@@ -258,28 +157,33 @@ static void report_end(const struct latency_tracker_verdict *verdict,
 		.waker_pid = wakeup->waker_pid,
 		.cpu = raw_smp_processor_id(),
 	};
-	struct lt_wakeup_holder holder;
+	struct wait wait = {
+		.task = end->next,
+		.prio = wakeup->prio,
+		.delay_ns = verdict->delay_ns,
+	};
 	struct lt_wakeup_prev prev;
+	struct lt_wakeup_why why;
 
-	describe(&prev, &holder, end->prev);
-	find_holder(&holder, lt_sched_queued(end->next));
+	describe(&prev, end->prev);
+	history_explain(&wait, &why);
 	/* At sched_switch the previous task is still the current one. */
 	lt_stack_of_current(&prev.stack, &usecase, 1);
-	lt_trace(wakeup_latency, verdict, &report, &prev, &holder);
+	lt_trace(wakeup_latency, verdict, &report, &prev, &why);
 }
 
 /**
  * struct answer - of the CPU that a task waits for
- * @task: the task; only an address
+ * @wait: of the task, of which there may be only the address any more
  * @pid: of the task when it was woken
  * @prev: the task that runs there
- * @holder: the task that had the CPU for most of the wait
+ * @why: why the other one does not
  */
 struct answer {
-	const struct task_struct *task;
+	struct wait wait;
 	pid_t pid;
 	struct lt_wakeup_prev prev;
-	struct lt_wakeup_holder holder;
+	struct lt_wakeup_why why;
 };
 
 /* In an interrupt on the CPU that a task waits for. */
@@ -288,15 +192,13 @@ static void look_at_current(void *data)
 	struct answer *answer = data;
 	struct task_struct *task;
 
-	describe(&answer->prev, &answer->holder, current);
+	describe(&answer->prev, current);
 	lt_stack_of_interrupted(&answer->prev.stack);
+	history_unknown(&answer->why, answer->wait.delay_ns);
 	rcu_read_lock();
-	task = lt_task_alive(answer->task, answer->pid);
-	if (task && task_cpu(task) == raw_smp_processor_id()) {
-		record(current);
-		find_holder(&answer->holder, lt_sched_queued(task));
-		this_cpu_ptr(&histories)->next--;	/* it isn't over */
-	}
+	task = lt_task_alive(answer->wait.task, answer->pid);
+	if (task && task_cpu(task) == raw_smp_processor_id())
+		history_explain_now(&answer->wait, &answer->why);
 	rcu_read_unlock();
 }
 
@@ -318,25 +220,27 @@ static int cpu_of(const struct latency_tracker_verdict *verdict, pid_t pid)
 	return cpu;
 }
 
-static const struct answer unknown = {
-	.prev = { .pid = -1, .tgid = -1, .prio = -1, .comm = "-" },
-	.holder = { .pid = -1, .prio = -1, .comm = "-" },
-};
-
-/* What @cpu does while a task waits for it; valid until the next call. */
-static const struct answer *
-ask(int cpu, const struct latency_tracker_verdict *verdict, pid_t pid)
+/* What @cpu does while a task waits for it; false: that is not known. */
+static bool ask(int cpu, const struct latency_tracker_verdict *verdict,
+		const struct wakeup *wakeup, struct lt_wakeup_prev *prev,
+		struct lt_wakeup_why *why)
 {
 	struct answer *answer = lt_look_prepare(&look, cpu);
 
 	if (!answer)
-		return &unknown;
-	answer->task = *(struct task_struct *const *)verdict->key;
-	answer->pid = pid;
+		return false;
+	answer->wait = (struct wait) {
+		.task = *(struct task_struct *const *)verdict->key,
+		.prio = wakeup->prio,
+		.delay_ns = verdict->delay_ns,
+	};
+	answer->pid = wakeup->pid;
 	/* If the task has run meanwhile, it did not wait for what runs now. */
 	if (!lt_look_ask(&look, cpu) || !lt_is_pending(verdict))
-		return &unknown;
-	return answer;
+		return false;
+	*prev = answer->prev;
+	*why = answer->why;
+	return true;
 }
 
 /* At the end, the previous task had the CPU; here, ask the CPU which task runs. */
@@ -348,16 +252,22 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 		.waker_pid = wakeup->waker_pid,
 		.cpu = cpu_of(verdict, wakeup->pid),
 	};
-	const struct answer *answer;
+	struct lt_wakeup_prev prev = {
+		.pid = -1,
+		.tgid = -1,
+		.prio = -1,
+		.comm = "-",
+	};
+	struct lt_wakeup_why why;
 
 	if (report.cpu < 0)
 		return;
-	answer = ask(report.cpu, verdict, wakeup->pid);
+	if (!ask(report.cpu, verdict, wakeup, &prev, &why))
+		history_unknown(&why, verdict->delay_ns);
 	rcu_read_lock();
 	report.task = lt_task_find(verdict, wakeup->pid);
 	if (report.task)
-		lt_trace(wakeup_latency, verdict, &report, &answer->prev,
-			 &answer->holder);
+		lt_trace(wakeup_latency, verdict, &report, &prev, &why);
 	rcu_read_unlock();
 }
 
@@ -393,12 +303,21 @@ static int __init wakeup_init(void)
 {
 	int err;
 
-	err = lt_look_start(&look);
+	err = throttle_start();
 	if (err)
 		return err;
+	err = lt_look_start(&look);
+	if (err)
+		goto err_throttle;
 	err = lt_usecase_start(&usecase);
 	if (err)
-		lt_look_end(&look);
+		goto err_look;
+	return 0;
+
+err_look:
+	lt_look_end(&look);
+err_throttle:
+	throttle_stop();
 	return err;
 }
 module_init(wakeup_init);
@@ -408,6 +327,7 @@ static void __exit wakeup_exit(void)
 {
 	lt_usecase_stop(&usecase);
 	lt_look_end(&look);
+	throttle_stop();
 }
 module_exit(wakeup_exit);
 

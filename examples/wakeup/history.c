@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What became of the time in which a task waited for a CPU.
+ *
+ * Each CPU keeps its last stints: which task had it, from when on. The time from
+ * when the task was queued on this CPU is split among them:
+ *
+ * - throttled: a control group of the task was out of its cpu.max.
+ * - kept back: a task of a lower class or none had the CPU, while a real-time
+ *   task was to wait. The scheduler does so if real-time tasks have used up their
+ *   share: rt_throttled, and from 6.12 on dl_server. This is taken for true only
+ *   of a stint that began while a real-time task that had been preempted was on
+ *   this run queue, or the real-time task that waits. A stint that had begun before
+ *   may just not have been preempted yet.
+ * - cpu: tasks had the CPU otherwise. The one with the most time is the holder.
+ * - The CPU was idle: why is not known. Neither is what was before the last HISTORY
+ *   stints, nor the time before the task was queued on this CPU.
+ *
+ * The largest part is the cause.
+ */
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/sched/prio.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "examples/wakeup/history.h"
+#include "examples/wakeup/throttle.h"
+#include "usecase/task.h"
+#include "wrapper/sched.h"
+
+#define HISTORY	32
+
+/**
+ * struct stint - a task was on a CPU, until the next stint began
+ * @arrival: when it got the CPU, ns of lt_sched_clock(); 0 if it is not known
+ * @ran: of its task, in all stints; take()'s, in the last stint of the task
+ * @used: there was a task
+ * @idle: it was the idle task
+ * @kept: a runnable real-time task was kept back for it
+ * @pid: of the task
+ * @prio: likewise, at the end
+ * @picked: likewise, at the begin
+ * @comm: likewise
+ */
+struct stint {
+	u64 arrival;
+	u64 ran;
+	bool used;
+	bool idle;
+	bool kept;
+	pid_t pid;
+	int prio;
+	int picked;
+	char comm[TASK_COMM_LEN];
+};
+
+/**
+ * struct history - the last stints of a CPU, changed by it with interrupts off
+ * @idle_since: when the idle task got the CPU last, which the kernel does not
+ *	record; 0 if it had it before the tracker came
+ * @next: index, modulo HISTORY, of the next stint
+ * @picked: the priority of the task that runs, when it got the CPU
+ * @kept: of the stint that is not over
+ * @left: the real-time task that was preempted last; may be freed, or elsewhere
+ * @left_pid: of it
+ * @stints: a ring
+ */
+struct history {
+	u64 idle_since;
+	struct task_struct *left;
+	pid_t left_pid;
+	unsigned int next;
+	int picked;
+	bool kept;
+	struct stint stints[HISTORY];
+};
+
+static DEFINE_PER_CPU(struct history, histories);
+
+/**
+ * struct split - of a wait
+ * @cpu: tasks had the CPU, ns
+ * @idle: the CPU was idle, or real-time tasks were kept back for a reason that is
+ *	not known
+ * @kept: real-time tasks were kept back
+ * @throttled: the group was throttled
+ * @most: the last stint of the task that had most of @cpu
+ */
+struct split {
+	u64 cpu;
+	u64 idle;
+	u64 kept;
+	u64 throttled;
+	const struct stint *most;
+};
+
+static bool is_rt(int prio)
+{
+	return prio >= 0 && prio < MAX_RT_PRIO;
+}
+
+/* The stint of @task on this CPU is over. */
+static void record(struct history *history, const struct task_struct *task)
+{
+	struct stint *stint = &history->stints[history->next++ % HISTORY];
+
+	stint->idle = is_idle_task(task);
+	stint->arrival = stint->idle ? history->idle_since :
+			 lt_sched_arrival(task);
+	stint->used = true;
+	stint->kept = history->kept;
+	stint->pid = task->pid;
+	stint->prio = task->prio;
+	stint->picked = history->picked;
+	memcpy(stint->comm, task->comm, TASK_COMM_LEN);
+}
+
+/*
+ * Is a real-time task on the run queue of this CPU? Its lock is held, so what is
+ * found there stays.
+ */
+static bool keeps_back(struct history *history)
+{
+	const struct task_struct *task;
+	bool here;
+
+	if (likely(!history->left))
+		return false;
+	rcu_read_lock();
+	task = lt_task_alive(history->left, history->left_pid);
+	here = task && task->on_rq == 1 && is_rt(task->prio) &&
+	       task_cpu(task) == raw_smp_processor_id();
+	rcu_read_unlock();
+	if (!here)
+		history->left = NULL;
+	return here;
+}
+
+/* In a probe of sched_switch; is @prev still @runnable? */
+void history_switch(struct task_struct *prev, const struct task_struct *next,
+		    bool runnable)
+{
+	struct history *history = this_cpu_ptr(&histories);
+
+	record(history, prev);
+	history->picked = next->prio;
+	if (unlikely(runnable && is_rt(prev->prio))) {
+		history->left = prev;
+		history->left_pid = prev->pid;
+	} else if (unlikely(next == history->left)) {
+		history->left = NULL;
+	}
+	history->kept = next->prio >= MAX_RT_PRIO && keeps_back(history);
+	if (is_idle_task(next))
+		history->idle_since = lt_sched_clock();
+}
+
+/* The @n-th last stint, from 0 on. */
+static struct stint *stint_at(struct history *history, unsigned int n)
+{
+	return &history->stints[(history->next - 1 - n) % HISTORY];
+}
+
+/* Were real-time tasks kept back in all of @stint? */
+static bool kept_back(const struct stint *stint, const struct wait *wait,
+		      u64 queued)
+{
+	if (!is_rt(wait->prio) || wait->task->prio != wait->prio)
+		return false;
+	return stint->kept ||
+	       (stint->arrival >= queued && stint->picked >= MAX_RT_PRIO);
+}
+
+/* The @n-th last stint has taken @ns of the wait as a task. */
+static void take(struct split *split, struct history *history, unsigned int n,
+		 u64 ns)
+{
+	struct stint *stint = stint_at(history, n), *last;
+	unsigned int i;
+
+	split->cpu += ns;
+	for (i = 0; stint_at(history, i)->pid != stint->pid; i++)
+		;
+	last = stint_at(history, i);
+	last->ran += ns;
+	if (!split->most || last->ran > split->most->ran)
+		split->most = last;
+}
+
+/* Interrupts are off. */
+static void split_up(struct split *split, const struct wait *wait, u64 queued,
+		     u64 end, const struct throttled *group)
+{
+	struct history *history = this_cpu_ptr(&histories);
+	u64 from, ns, throttled;
+	unsigned int n;
+
+	for (n = 0; n < HISTORY && end > queued; n++) {
+		struct stint *stint = stint_at(history, n);
+
+		if (!stint->used || !stint->arrival)
+			break;
+		stint->ran = 0;
+		from = max(min(stint->arrival, end), queued);
+		throttled = throttle_overlap(group, from, end);
+		ns = end - from - throttled;
+		split->throttled += throttled;
+		if (kept_back(stint, wait, queued) && lt_sched_kept(stint->idle))
+			split->kept += ns;
+		else if (stint->idle || kept_back(stint, wait, queued))
+			split->idle += ns;
+		else
+			take(split, history, n, ns);
+		end = from;
+	}
+}
+
+static void name_holder(struct lt_wakeup_holder *holder,
+			const struct stint *stint)
+{
+	holder->ran = stint->ran;
+	holder->pid = stint->pid;
+	holder->prio = stint->prio;
+	memcpy(holder->comm, stint->comm, TASK_COMM_LEN);
+}
+
+/* Nothing is known of a wait of @delay_ns. */
+void history_unknown(struct lt_wakeup_why *why, u64 delay_ns)
+{
+	why->cause = LT_WAKEUP_UNKNOWN;
+	why->cause_ns = delay_ns;
+	why->cgroup = 0;
+	why->holder.ran = 0;
+	why->holder.pid = -1;
+	why->holder.prio = -1;
+	strscpy_pad(why->holder.comm, "-", TASK_COMM_LEN);
+}
+
+static void choose(struct lt_wakeup_why *why, u32 cause, u64 ns)
+{
+	if (ns <= why->cause_ns)
+		return;
+	why->cause = cause;
+	why->cause_ns = ns;
+}
+
+static void judge(struct lt_wakeup_why *why, const struct split *split,
+		  const struct wait *wait, const struct throttled *group)
+{
+	u64 known = split->cpu + split->kept + split->throttled;
+
+	history_unknown(why, wait->delay_ns - min(known, wait->delay_ns));
+	choose(why, LT_WAKEUP_CPU, split->cpu);
+	choose(why, lt_sched_kept(false) == LT_KEPT_DL_SERVER ?
+	       LT_WAKEUP_DL_SERVER : LT_WAKEUP_RT_THROTTLED, split->kept);
+	choose(why, LT_WAKEUP_THROTTLED, split->throttled);
+	if (why->cause == LT_WAKEUP_THROTTLED)
+		why->cgroup = throttle_cgroup(group);
+	if (split->most && split->cpu >= max(split->idle, split->kept) &&
+	    split->cpu >= split->throttled)
+		name_holder(&why->holder, split->most);
+}
+
+/*
+ * Why has the task not got this CPU since it was queued? On the CPU, interrupts
+ * are off, and the stint of what ran last is over.
+ */
+void history_explain(const struct wait *wait, struct lt_wakeup_why *why)
+{
+	u64 queued = lt_sched_queued(wait->task), end = lt_sched_clock();
+	const struct throttled *group = NULL;
+	struct split split = {};
+
+	if (queued && end > queued) {
+		if (wait->task->prio >= MAX_RT_PRIO)
+			group = throttle_of(wait->task, queued, end);
+		split_up(&split, wait, queued, end, group);
+	}
+	judge(why, &split, wait, group);
+}
+
+/* The same, while the current task is in its stint. */
+void history_explain_now(const struct wait *wait, struct lt_wakeup_why *why)
+{
+	struct history *history = this_cpu_ptr(&histories);
+
+	record(history, current);
+	history_explain(wait, why);
+	history->next--;
+}

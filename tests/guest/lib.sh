@@ -159,12 +159,12 @@ sleep_silently()
 # states=default is the default of the module.
 load()
 {
-	local more=("${@:2}")
+	local wanted_args=("${@:2}")
 
-	[[ $1 != offcpu || $* == *\ states=* ]] || more+=(states=all)
-	[[ $* != *\ states=default* ]] || more=("${more[@]/states=default/}")
-	modprobe "latency_tracker_$1" "${more[@]}" ||
-		give_up "latency_tracker_$1 could not be loaded with ${more[*]}"
+	[[ $1 != offcpu || $* == *\ states=* ]] || wanted_args+=(states=all)
+	[[ $* != *\ states=default* ]] || wanted_args=("${wanted_args[@]/states=default/}")
+	modprobe "latency_tracker_$1" "${wanted_args[@]}" ||
+		give_up "latency_tracker_$1 could not be loaded with ${wanted_args[*]}"
 }
 
 unload()

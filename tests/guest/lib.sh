@@ -578,6 +578,10 @@ clean_up()
 		rmdir "$tracing" || return
 	fi
 	echo 950000 >/proc/sys/kernel/sched_rt_runtime_us
+	# What a test that was ended early has put on top of its disks.
+	awk '$2 ~ "^/tmp/" { print $2 }' /proc/mounts | tac | xargs -r umount
+	! type -P dmsetup >/dev/null || dmsetup remove_all --noudevsync >/dev/null 2>&1
+	[ ! -d /sys/module/loop ] || losetup -D
 	for module in $(modules | grep _) $(modules); do
 		[ ! -d "/sys/module/$module" ] || rmmod "$module" || return
 	done

@@ -56,13 +56,13 @@ def nearest(times, taken, time, tolerance):
     return best
 
 
-def match(operations, reports, pause=LOOSE):
+def match(operations, reports, pause=LOOSE, ends=(1, 0)):
     """Finds for each operation of a key its report: one of the same end or of the same
-    begin, and not more than a pause away at the other. Both are pairs (begin, end). Returns
-    what is left of both, and the pairs that were found."""
+    begin, in the order of ends, and not more than a pause away at the other. Both are pairs
+    (begin, end). Returns what is left of both, and the pairs that were found."""
     pairs = []
     # The closest first, or one that is off takes its neighbour's.
-    for tolerance, end in product((30, 300, 3000, CLOSE), (1, 0)):
+    for tolerance, end in product((30, 300, 3000, CLOSE), ends):
         reports = sorted(reports, key=lambda report, end=end: report[end])
         times, taken, left = [report[end] for report in reports], set(), []
         for operation in operations:
@@ -122,13 +122,13 @@ def compare(observer, window, threshold, margin):
     for key, begin, end in observer.reports:
         reports[key].append((begin, end))
     for key in operations.keys() | reports.keys():
-        without, left, pairs = match(operations[key], reports[key])
+        without, left, pairs = match(operations[key], reports[key], ends=observer.ends)
         for begin, end in without:
             if is_late(key, begin, end):
                 missed += 1
                 print(f'# missed: {key} late by {end - begin} us at {end} us')
         # Late for the tracker, but not for us, if there was a short pause in between.
-        for begin, end in match(short[key], left, CLOSE)[1]:
+        for begin, end in match(short[key], left, CLOSE, observer.ends)[1]:
             # What began before the observer did is not known to it.
             if begin >= window[0] and not is_excused((begin, end), perhaps[key], pairs):
                 invented += 1

@@ -19,8 +19,10 @@ CALLS_PREEMPTIBLE = RELEASE >= (6, 13)
 
 
 class Observer:
-    """Operations as (key, begin, end), reports alike."""
+    """Operations as (key, begin, end), reports alike. ends: which of the two tells best which
+    report is that of an operation, 1 the end, 0 the begin."""
     report = None
+    ends = (1, 0)
 
     def __init__(self):
         self.operations = []
@@ -72,6 +74,7 @@ class Syscalls(Observer):
     been so behind the tracker's probe and in front of ours.
     """
     report = 'syscall_latency'
+    ends = (0, 1)
 
     def __init__(self):
         super().__init__()

@@ -20,7 +20,7 @@ TGIDS = {'task-7': 5, 'hog-9': 4}
 
 
 def line(ms, text, task='task-7', cpu=1):
-    return (f'  {task} ({TGIDS.get(task, 1):7}) [{cpu:03}] d.h1. '
+    return (f'  {task} ({TGIDS.get(task, 1):7}) [{cpu:03}] d..1. '
             f'{100 + ms // 1000}.{ms % 1000:03}000: {text}\n')
 
 
@@ -141,7 +141,7 @@ SLEPT = (switch(90, OTHER, 'waker-6/120/S', 0) + switch(100, 'task-7/120/S', 'ho
          line(200, 'sched_waking: comm=task pid=7 prio=120 target_cpu=001', 'waker-6', 0))
 CAME = switch(300, 'hog-9/89/R', 'task-7/120/R')
 CALL = line(100, 'sys_enter: NR 230 (0, 0)')
-RETURN = line(300, 'sys_exit: NR 230 = 3')
+RETURN = line(300, 'sys_exit: NR 230 = 3') + line(310, 'sys_enter: NR 0 (0, 0)')
 ISSUE = line(100, 'block_rq_issue: 8,0 R 4096 () 8 + 8 [task]')
 REQUEUE = line(200, 'block_rq_requeue: 8,0 R () 8 + 8 [0]')
 REQUEST = 'dev=8,0, sector=8, nr_bytes=4096, rwbs=R, stage={}, error=0, comm=task, pid=7, '

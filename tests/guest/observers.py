@@ -17,6 +17,9 @@ STATE_UNSURE = RELEASE < (5, 18)
 # Since 6.13 a task can be preempted between the tracker's look at a system call and ours.
 CALLS_PREEMPTIBLE = RELEASE >= (6, 13)
 
+# sys_exit of EINTR and of what restarts a call.
+INTERRUPTED = re.compile(r' = -(4|51[2-6])$')
+
 
 class Observer:
     """Operations as (key, begin, end), reports alike. ends: which of the two tells best which
@@ -83,18 +86,29 @@ class Syscalls(Observer):
         self.preempted = {}
         self.resumed = {}
         self.early = {}
+        # Calls that a signal has interrupted, of tasks that have made no call since: the signal may
+        # have been their end, so that they never were back in user space.
+        self.interrupted = {}
 
     def see(self, line):
         if line.event == 'sys_enter':
             self.open.pop(line.pid, None)
+            self.interrupted.pop(line.pid, None)
             self.early[line.pid] = self.since(line)
             if not ftrace.FINAL.match(line.text):
                 self.begin(line.pid, line.time)
         elif line.event == 'sys_exit':
             self.returns(line)
-        elif line.event == 'sched_switch' and CALLS_PREEMPTIBLE:
+        elif line.event == 'sched_switch':
             fields = line.switch()
-            self.switch(line.time, fields['prev'], fields['state'], fields['next'])
+            if fields['state'][0] in 'XZ':
+                self.died(fields['prev'])
+            if CALLS_PREEMPTIBLE:
+                self.switch(line.time, fields['prev'], fields['state'], fields['next'])
+
+    def died(self, pid):
+        if pid in self.interrupted:
+            self.doubtful.add((pid, self.interrupted.pop(pid)))
 
     def key(self, fields):
         return None if ftrace.FINAL.match(f"NR {fields['nr']} ") else int(fields['pid'])
@@ -102,12 +116,18 @@ class Syscalls(Observer):
     def returns(self, line):
         begin, since = self.open.get(line.pid), self.since(line)
         if begin is None:
+            self.died(line.pid)     # the pid is that of a new task
             return
         if since is not None:
             self.ended_by[line.pid, begin] = since
         if self.early[line.pid] is not None:
             self.perhaps.append((line.pid, self.early[line.pid], line.time))
+        if INTERRUPTED.search(line.text):
+            self.interrupted[line.pid] = begin
         self.end(line.pid, line.time)
+
+    def finish(self, time):
+        self.doubtful |= set(self.interrupted.items())
 
     def switch(self, time, prev, state, after):
         if state != 'R+' or not self.for_a_moment(prev, time):

@@ -119,6 +119,13 @@ OBSERVED = (
      1 - MAY, 'syscalls'),
     ('preempted in user mode, in front of it',
      'yields@100-200 enters@200 returns@201 called@100-201', 0, 1, 'syscalls'),
+    # A task that loses its CPU behind sys_exit is not back in user space.
+    ('preempted behind sys_exit', 'enters@100 returns@110 loses@110-200 called@100-200', 0, 0,
+     'syscalls'),
+    ('the same, and reported for longer',
+     'enters@100 returns@110 loses@110-200 called@100-250', 0, 1, 'syscalls'),
+    ('the same, but in its next call',
+     'enters@100 returns@110 enters@111 loses@111-200 called@100-200', 0, 1, 'syscalls'),
 )
 
 

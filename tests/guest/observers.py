@@ -89,11 +89,15 @@ class Syscalls(Observer):
         # Calls that a signal has interrupted, of tasks that have made no call since: the signal may
         # have been their end, so that they never were back in user space.
         self.interrupted = {}
+        # When the last call of a task began that has passed sys_exit and may not be back in user
+        # space: it was if it kept its CPU.
+        self.leaving = {}
 
     def see(self, line):
         if line.event == 'sys_enter':
             self.open.pop(line.pid, None)
             self.interrupted.pop(line.pid, None)
+            self.leaving.pop(line.pid, None)
             self.early[line.pid] = self.since(line)
             if not ftrace.FINAL.match(line.text):
                 self.begin(line.pid, line.time)
@@ -103,6 +107,10 @@ class Syscalls(Observer):
             fields = line.switch()
             if fields['state'][0] in 'XZ':
                 self.died(fields['prev'])
+                self.leaving.pop(fields['prev'], None)
+            after = fields['next']
+            if after in self.leaving:
+                self.perhaps.append((after, self.leaving[after], line.time))
             if CALLS_PREEMPTIBLE:
                 self.switch(line.time, fields['prev'], fields['state'], fields['next'])
 
@@ -124,6 +132,7 @@ class Syscalls(Observer):
             self.perhaps.append((line.pid, self.early[line.pid], line.time))
         if INTERRUPTED.search(line.text):
             self.interrupted[line.pid] = begin
+        self.leaving[line.pid] = begin
         self.end(line.pid, line.time)
 
     def finish(self, time):

@@ -14,6 +14,7 @@ import fields
 import observe
 import observers
 import tools
+import waits
 
 BEGIN = 100 * 10**9         # ns
 TGIDS = {'task-7': 5, 'hog-9': 4}
@@ -253,11 +254,40 @@ def is_record(path, report):
         tools.compare_values, path, f'{path}.lttng', f'{path}.symbols')
 
 
+# A task is kept from 100 to 300 ms: (reports, what is wanted, what is said of it).
+DISK = ('block_latency: disk=sda, stage=device, pid=0, ' + times(110, 290), 'task-7')
+STOPPED = 'offcpu_sched_switch: pid={}, state=stopped, waker_context=softirq, waker_comm=-, '
+KEPT = (
+    ((DISK,), 'disk:sda', 'covered=180000000 unknown=0 missing= other='),
+    ((DISK,), 'disk:sdb', 'covered=180000000 unknown=0 missing=disk:sdb other=disk:sda'),
+    ((DISK, (STOPPED.format(7) + times(105, 280), 'task-7')), 'disk:sda',
+     'covered=185000000 unknown=0 missing= other=state:stopped'),
+    # Of another task, of another time, not for long, not over.
+    ((DISK, (STOPPED.format(8) + times(100, 300), 'other-8')), 'disk:sda',
+     'covered=180000000 unknown=0 missing= other='),
+    (((STOPPED.format(7) + times(300, 500), 'task-7'),), '', 'covered=0 unknown=0 missing= other='),
+    ((DISK, (STOPPED.format(7) + times(290, 320), 'task-7')), 'disk:sda',
+     'covered=190000000 unknown=0 missing= other='),
+    (((STOPPED.format(7) + times(100, 300, 'pending'), 'task-7'),), '',
+     'covered=0 unknown=0 missing= other='),
+    (((STOPPED.format(7).replace('stopped', 'unknown') + times(100, 200), 'task-7'),), '',
+     'covered=100000000 unknown=100000000 missing= other='),
+)
+
+
+def explains(path, reports, wanted):
+    put(path, ''.join(line(500, text, task) for text, task in reports))
+    seen = waits.judge(path, [f'pid=7 begin={BEGIN + 10**8} end={BEGIN + 3 * 10**8}'], wanted.split())
+    return ' '.join(f'{name}={seen[name]}' for name in ('covered', 'unknown', 'missing', 'other'))
+
+
 def others(path):
-    waits = [is_right(path, 'waits', SLEPT + more, WAITS, 'hog-9')
+    explained = [explains(path, reports, wanted) == said for reports, wanted, said in KEPT]
+    yield 'waits.py', explained, [1] * len(KEPT)
+    waiting = [is_right(path, 'waits', SLEPT + more, WAITS, 'hog-9')
              for more in ('', switch(250, 'task-7/120/S', OTHER),
                           switch(203, OTHER, 'task-7/120/S'))]
-    yield 'a task that waits; it was away meanwhile; it had the CPU before', waits, [1, 0, 0]
+    yield 'a task that waits; it was away meanwhile; it had the CPU before', waiting, [1, 0, 0]
     stacks = [is_own_stack(path, frames) for frames in (
         'report asm_sysvec_irq_work vfs_read ksys_read', 'vfs_read ksys_read',
         'report asm_sysvec_irq_work vfs_read', 'ksys_read vfs_read')]

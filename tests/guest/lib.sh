@@ -272,23 +272,35 @@ load_until()
 	done
 }
 
-# hold_inject ARG...: "inject ARG...", which has told its pids, in $out, and waits for release_inject.
-hold_inject()
+# hold COMMAND...: which has told its pids, in $out, and waits for the end of its standard input.
+hold()
 {
 	rm -f "$T/go" "$T/told"
 	mkfifo "$T/go"
-	INJECT_TOLD=1 "$BIN/inject" "$@" <"$T/go" >"$T/told" &
+	"$@" <"$T/go" >"$T/told" &
 	prepared=$!
 	exec {hold}>"$T/go"
-	wait_for $((20 * ${LAB_SLOW:-1})) test -s "$T/told" || give_up "inject $* does not tell its pids"
+	wait_for $((20 * ${LAB_SLOW:-1})) test -s "$T/told" || give_up "$* does not tell its pids"
 	out=$(<"$T/told")
+}
+
+# release: which comes now. What it has done is in $T/told, behind its pids.
+release()
+{
+	exec {hold}>&-
+	wait "$prepared"
+}
+
+# hold_inject ARG...: "inject ARG...".
+hold_inject()
+{
+	INJECT_TOLD=1 hold "$BIN/inject" "$@"
 }
 
 # release_inject: leaves in $out what it has done.
 release_inject()
 {
-	exec {hold}>&-
-	wait "$prepared"
+	release
 	out=$(tail -n 1 "$T/told")
 	diag "$out"
 }

@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Whether the reports in a trace explain what a task has waited for, by its own clock.
+
+Usage: waits.py TRACE WAITS NAME...
+
+WAITS has lines with pid=, begin= and end=, in ns; pid=0 is a packet. Reports about that thread, about
+disks, packets and interrupts count. Prints what the reports cover of the time, which NAMEs no field has,
+and which causes are named that are none, each of at least a fifth of the time:
+    waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
+A NAME is FIELD:VALUE, such as call:fsync, state:stopped, waker:COMM, holder:COMM, cause:throttled,
+disk:sda, stage:device, packet:lo, irq:NAME.
+"""
+import sys
+from collections import Counter
+
+import ftrace
+
+# What these fields say is the cause of a wait, if it is there.
+CAUSES = {'state:' + state for state in ('preempted', 'yielded', 'throttled', 'stopped', 'traced',
+                                         'frozen', 'other')}
+CAUSE_FIELDS = ('cause', 'holder', 'disk', 'packet', 'irq')
+UNKNOWN = {'state:unknown', 'cause:unknown'}
+
+
+def names(event, fields):
+    """What a report says of the cause."""
+    if event == 'syscall_latency':
+        return {f'call:{fields["call"]}'}
+    if event == 'offcpu_sched_switch':
+        woken = {f'waker:{fields["waker_comm"]}'} if fields['waker_context'] == 'task' else set()
+        return {f'state:{fields["state"]}'} | woken
+    if event == 'wakeup_latency':
+        held = {f'holder:{fields["holder_comm"]}'} if fields['cause'] == 'cpu' else set()
+        return {f'cause:{fields["cause"]}'} | held
+    if event == 'block_latency':
+        return {f'disk:{fields["disk"]}', f'stage:{fields["stage"]}'}
+    if event == 'network_latency':
+        return {f'packet:{fields["dev"]}'}
+    if event == 'irq_latency':
+        return {f'irq:{fields["name"].replace(" ", "_")}'}
+    return set()
+
+
+def is_about(event, fields, pid):
+    """Of a task only what is about it; disks, packets and interrupts are nobody else's here."""
+    if event in ('block_latency', 'irq_latency'):
+        return bool(pid)
+    if event == 'network_latency':
+        return not pid
+    return fields['pid'] == str(pid)
+
+
+def union(spans):
+    """The length of all of them together."""
+    total = last = 0
+    for begin, end in sorted(spans):
+        total += max(0, end - max(begin, last))
+        last = max(last, end)
+    return total
+
+
+def spans_of(trace, waits):
+    """By name, and '' for all: which parts of the waits the reports are about."""
+    spans = {'': []}
+    for line in ftrace.read(trace):
+        fields = ftrace.report(line.text) if line.event.endswith(('_latency', '_switch')) else {}
+        if fields.get('flag') != 'ended':
+            continue
+        begin = int(fields['start'])
+        for pid, first, last in waits:
+            span = max(begin, first), min(begin + int(fields['delay']), last)
+            if span[0] < span[1] and is_about(line.event, fields, pid):
+                for name in names(line.event, fields) | {''}:
+                    spans.setdefault(name, []).append(span)
+    return spans
+
+
+def judge(trace, lines, wanted):
+    waits = []
+    for line in lines:
+        fields = dict(word.split('=', 1) for word in line.split() if '=' in word)
+        if 'begin' in fields:
+            waits.append((int(fields['pid']), int(fields['begin']), int(fields['end'])))
+    length = Counter({name: union(spans) for name, spans in spans_of(trace, waits).items()})
+    waited = sum(end - begin for _, begin, end in waits)
+    named = {name for name in length if name and length[name] * 5 >= waited}
+    causes = {name for name in named if name in CAUSES or name.split(':')[0] in CAUSE_FIELDS}
+    return {'waited': waited, 'covered': length[''],
+            'unknown': max(length[name] for name in UNKNOWN),
+            'missing': '+'.join(sorted(set(wanted) - named)),
+            'other': '+'.join(sorted(causes - set(wanted) - UNKNOWN)),
+            'named': '+'.join(sorted(named))}
+
+
+def main():
+    with open(sys.argv[2], encoding='utf-8') as lines:
+        seen = judge(sys.argv[1], lines, sys.argv[3:])
+    print(' '.join(f'{name}={value}' for name, value in seen.items()))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+#
+# The wait matrix: a task waits for another one, for a CPU, for a packet, or is stopped.
+
+# kept SCENARIO NAME KEEPER...: a loop on CPU 1, which KEEPER keeps from running.
+kept()
+{
+	prepare spin 1
+	sleep 0.2
+	"${@:3}"
+	sleep 0.2
+	explained "$1" "$2"
+}
+
+stopped()
+{
+	kill -STOP "$pid"
+	sleep 1
+	kill -CONT "$pid"
+}
+
+traced()
+{
+	python3 "$LIBDIR/waits/victim.py" trace "$pid"
+}
+
+preempted()
+{
+	taskset -c 1 chrt -f 10 "$BIN/inject" spin 800 >/dev/null
+}
+
+frozen()
+{
+	group cpu
+	echo "$pid" >"$group/cgroup.procs"
+	echo 1 >"$group/cgroup.freeze"
+	sleep 1
+	echo 0 >"$group/cgroup.freeze"
+}
+
+throttled()
+{
+	group cpu
+	echo "$pid" >"$group/cgroup.procs"
+	echo "20000 500000" >"$group/cpu.max"
+	sleep 1.5
+	echo max >"$group/cpu.max"
+}
+
+interrupted()
+{
+	echo "irq 1 1000 0" >/sys/module/latency_tracker_inject/parameters/run
+}
+
+wait_alone "nanosleep" sleep call:clock_nanosleep
+wait_alone "a child that does not end" child call:wait4 waker:lt-holder
+wait_alone "a pipe that nobody writes to" pipe call:read waker:lt-holder
+wait_alone "a lock of user space" lock call:futex waker:lt-holder
+prepare flock "$T/lock"
+explained "flock" call:flock waker:lt-holder
+wait_alone "a supervisor of its system calls" supervised waker:lt-holder
+wait_alone "a datagram that nobody reads" datagram packet:lo
+kept "SIGSTOP" state:stopped stopped
+kept "a debugger" state:traced traced
+kept "a real-time task takes the CPU" state:preempted preempted
+kept "cgroup.freeze" state:frozen frozen
+no_group
+kept "cpu.max" state:throttled throttled
+no_group
+modprobe latency_tracker_inject || give_up "no latency_tracker_inject"
+kept "an interrupt handler" irq:lt_first interrupted
+rmmod latency_tracker_inject
+
+# The wait is that from the wake-up on.
+watch
+out=$("$BIN/inject" wake 800)
+trace_stop "$T/trace"
+echo "pid=$(field victim "$out") begin=$(field wake "$out") end=$(field ran "$out")" >"$T/told"
+judged "woken behind a real-time task" cause:cpu holder:lt-hog
+
+# What has much memory to give back takes its time.
+for mb in 200 600 1000; do
+	watch
+	"$BIN/inject" exit $mb >"$T/told"
+	sleep 0.1
+	trace_stop "$T/trace"
+	out=$(<"$T/told")
+	(($(field end "$out") - $(field begin "$out") < 300000000)) || break
+done
+least_ms=100 judged "exit_group with $mb MB" call:exit_group
+
+watch
+"$BIN/inject" linger 1 >"$T/told"
+sleep 0.1
+trace_stop "$T/trace"
+judged "a socket that lingers" call:close
+
+group memory
+prepare memory
+echo "$pid" >"$group/cgroup.procs"
+echo 8M >"$group/memory.high"
+not_named "no field says that a task waits for memory"
+explained "memory.high" state:memory
+no_group
+
+modprobe sch_netem
+tc qdisc add dev lo root netem delay 1000ms || give_up "no netem"
+prepare received
+not_named "what waits in a qdisc is not tracked"
+explained "a qdisc with a delay" packet:lo
+tc qdisc del dev lo root
+undelayed "a datagram" received

@@ -25,6 +25,7 @@
  *	line IRQ	any line, as if its hardware had raised it
  *	self N MS	N times, a hard interrupt wakes this task on its own CPU when
  *			it is about to sleep, so that it does not; then it runs for MS
+ *	other N MS CPU	the same, on that CPU
  *	tick MS		a timer of this CPU that schedules a tasklet every
  *			TICKER_NSEC, for so long, or until it is moved elsewhere
  *			because the CPU goes
@@ -320,24 +321,45 @@ static void wake_sleeper(struct irq_work *work)
 
 static struct irq_work wake_work;
 
-static int cmd_self(const int *arg)
+static void wake_from_other(void *unused)
 {
-	int i;
+	wake_sleeper(NULL);
+}
 
-	if (arg[0] > SELF_MAX)
+/* @cpu: what wakes it is there; negative: here. */
+static int wake_early(int times, int ms, int cpu)
+{
+	int err = 0;
+
+	if (times > SELF_MAX)
 		return -EINVAL;
 	sleeper = current;
-	for (i = 0; i < arg[0]; i++) {
+	while (!err && times--) {
 		woken = false;
 		set_current_state(TASK_UNINTERRUPTIBLE);
-		irq_work_queue(&wake_work);
-		while (!READ_ONCE(woken))
+		if (cpu < 0)
+			irq_work_queue(&wake_work);
+		else
+			err = smp_call_function_single(cpu, wake_from_other, NULL, 0);
+		while (!err && !READ_ONCE(woken))
 			cpu_relax();
-		schedule();
-		spin_until(clock() + arg[1] * NSEC_PER_MSEC);
+		if (!err)
+			schedule();
+		__set_current_state(TASK_RUNNING);
+		spin_until(clock() + ms * NSEC_PER_MSEC);
 	}
 	snprintf(text, sizeof(text), "pid=%d", current->pid);
-	return 0;
+	return err;
+}
+
+static int cmd_self(const int *arg)
+{
+	return wake_early(arg[0], arg[1], -1);
+}
+
+static int cmd_other(const int *arg)
+{
+	return wake_early(arg[0], arg[1], arg[2]);
 }
 
 static int cmd_tick(const int *arg)
@@ -364,6 +386,7 @@ static const struct {
 	{ "during", 2, 0, cmd_during },
 	{ "line", 1, 1, cmd_line },
 	{ "self", 2, 1, cmd_self },
+	{ "other", 3, 1, cmd_other },
 	{ "tick", 1, 1, cmd_tick },
 };
 

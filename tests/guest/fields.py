@@ -374,16 +374,25 @@ class Requests:
             self.expect('device', issued, error=0, end='requeued')
 
     def complete(self, place, request):
-        # Some drivers say first that nothing of it has been done.
-        issued = self.issued.get(place)
-        if not issued or issued['sectors'] != request['sectors']:
+        issued = self.issued.pop(place, None)
+        if not issued:
             return
-        del self.issued[place]
+        left = issued.get('left', issued['sectors']) - request['sectors']
+        if left:
+            self.issued[place] = {**issued, 'left': left}
+            self.move(place, (place[0], place[1] + request['sectors']))
+            return
         end = {'error': request['last'], 'end': 'completed'}
         self.expect('device', issued, **end)
         first, requeues = self.first.pop(place, None), self.requeues.pop(place, 0)
         if requeues:
             self.expect('request', {**first, 'requeues': requeues}, **end)
+
+    def move(self, place, rest):
+        """A part has been done, or nothing of it, as some drivers say first: what is left."""
+        for known in self.issued, self.first, self.requeues:
+            if place in known:
+                known[rest] = known.pop(place)
 
     def merge(self, place, request):
         self.first.pop(place, None)

@@ -165,13 +165,13 @@ static long preempted(void)
 }
 
 /*
- * late MS: sleeps for 5 ms, again and again, and looks how much later it runs: a line if that is
- * 5 ms or more, with when it should have run. Nothing else is needed to know how long it was kept.
+ * late MS [EACH]: sleeps for 5 or EACH ms, again and again, and looks how much later it runs: a line
+ * if that is 5 ms or more, with when it should have run. Nothing else is needed to know how long it was kept.
  * If it was preempted before it could look, part of the time is no wait of a task that was woken.
  */
 int cmd_late(char **argv)
 {
-	u64 end = now() + atoi(argv[1]) * MS, due, late;
+	u64 end = now() + atoi(argv[1]) * MS, each = argv[2] ? atoi(argv[2]) : 5, due, late;
 	long before;
 
 	prctl(PR_SET_NAME, "lt-late");
@@ -179,7 +179,7 @@ int cmd_late(char **argv)
 		struct timespec until;
 
 		before = preempted();
-		due = now() + 5 * MS;
+		due = now() + each * MS;
 		until.tv_sec = due / 1000000000;
 		until.tv_nsec = due % 1000000000;
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);

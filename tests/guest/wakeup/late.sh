@@ -14,9 +14,7 @@ lates()
 
 	for round in {1..4}; do
 		diag "round $round"
-		beside
 		lates_once "$@"
-		wait
 		! longest_covered 10 || break
 	done
 }
@@ -25,11 +23,14 @@ lates_once()
 {
 	load wakeup usec_threshold=5000
 	trace_start latency_tracker/wakeup_latency
+	# Behind what may take seconds.
+	beside
 	# shellcheck disable=SC2016 # the inner shell expands it
 	bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec taskset -c 1 "$@"' late "$@" >"$T/lates" ||
 		give_up "$* failed"
 	trace_stop "$T/trace"
 	unload wakeup
+	wait
 }
 
 # covered LEAST_MS: does the report cover the wait, of at least so long?

@@ -25,7 +25,7 @@
  *	line IRQ	any line, as if its hardware had raised it
  *	self N MS	N times, a hard interrupt wakes this task on its own CPU when
  *			it is about to sleep, so that it does not; then it runs for MS
- *	other N MS CPU	the same, on that CPU
+ *	other N MS CPU W	the same, on that CPU, and W behind
  *	tick MS		a timer of this CPU that schedules a tasklet every
  *			TICKER_NSEC, for so long, or until it is moved elsewhere
  *			because the CPU goes
@@ -321,13 +321,14 @@ static void wake_sleeper(struct irq_work *work)
 
 static struct irq_work wake_work;
 
-static void wake_from_other(void *unused)
+static void wake_from_other(void *wait)
 {
+	spin_until(clock() + *(const int *)wait * NSEC_PER_MSEC);
 	wake_sleeper(NULL);
 }
 
-/* @cpu: what wakes it is there; negative: here. */
-static int wake_early(int times, int ms, int cpu)
+/* @cpu: what wakes it is there, after @wait ms; negative: here. */
+static int wake_early(int times, int ms, int cpu, int wait)
 {
 	int err = 0;
 
@@ -340,7 +341,8 @@ static int wake_early(int times, int ms, int cpu)
 		if (cpu < 0)
 			irq_work_queue(&wake_work);
 		else
-			err = smp_call_function_single(cpu, wake_from_other, NULL, 0);
+			err = smp_call_function_single(cpu, wake_from_other,
+						       &wait, 0);
 		while (!err && !READ_ONCE(woken))
 			cpu_relax();
 		if (!err)
@@ -354,12 +356,12 @@ static int wake_early(int times, int ms, int cpu)
 
 static int cmd_self(const int *arg)
 {
-	return wake_early(arg[0], arg[1], -1);
+	return wake_early(arg[0], arg[1], -1, 0);
 }
 
 static int cmd_other(const int *arg)
 {
-	return wake_early(arg[0], arg[1], arg[2]);
+	return wake_early(arg[0], arg[1], arg[2], arg[3]);
 }
 
 static int cmd_tick(const int *arg)
@@ -386,7 +388,7 @@ static const struct {
 	{ "during", 2, 0, cmd_during },
 	{ "line", 1, 1, cmd_line },
 	{ "self", 2, 1, cmd_self },
-	{ "other", 3, 1, cmd_other },
+	{ "other", 4, 1, cmd_other },
 	{ "tick", 1, 1, cmd_tick },
 };
 

@@ -18,6 +18,7 @@ What the files had at first is written back.
 """
 import collections
 import errno
+import glob
 import multiprocessing
 import os
 import random
@@ -124,24 +125,29 @@ def choice(f, text):
     return f.names[value] if f.names and value is not None else decimal(value)
 
 
+NATIVE = 'unistd_64.h' if os.uname().machine == 'x86_64' else 'unistd.h'
+
+
 def names_of(name):
-    """System calls by number, as the C library's headers have them."""
+    """System calls by number, as the headers of the C library have them, or the kernel's own."""
     names = {}
-    for directory in ('x86_64-linux-gnu/asm', 'aarch64-linux-gnu/asm', 'asm-generic'):
-        try:
-            with open(f'/usr/include/{directory}/{name}', encoding='ascii') as header:
+    for pattern in ('include/*-linux-gnu/asm', 'include/asm-generic',
+                    'src/linux-headers-*/arch/*/include/generated/uapi/asm',
+                    'src/linux-headers-*/include/uapi/asm-generic'):
+        for path in glob.glob(f'/usr/{pattern}/{name}'):
+            with open(path, encoding='ascii') as header:
                 text = header.read()
-        except FileNotFoundError:
-            continue
-        for call, number in re.findall(r'#define __NR(?:3264)?_(\w+) (\d+)', text):
-            names.setdefault(int(number), call.encode())
+            for call, number in re.findall(r'#define __NR(?:3264)?_(\w+) (\d+)', text):
+                names.setdefault(int(number), call.encode())
+    if not names and name != 'unistd_32.h':
+        sys.exit(f'feed: no header {name} says which system calls there are')
     return names
 
 
 def calls(f, text):
     """System calls by name or number, all of them with a ! or none."""
     if not f.names:
-        f.names = (names_of('unistd_64.h') or names_of('unistd.h'), names_of('unistd_32.h'))
+        f.names = (names_of(NATIVE), names_of('unistd_32.h'))
     text = text.strip(SPACE)
     if not text:
         return text

@@ -136,6 +136,19 @@ static struct latency_tracker_event *find(struct latency_tracker *tracker,
 	return event;
 }
 
+/* A call that may not be tracked: no end without a begin is counted. */
+static noinline void end_known(struct latency_tracker *tracker,
+			       struct task_struct *task, long ret)
+{
+	struct latency_tracker_event *event;
+	struct pending_call *call;
+
+	event = find(tracker, task, &call);
+	if (event)
+		latency_tracker_event_end(tracker, event, 0, &ret, 0);
+	latency_tracker_put_event(tracker, event);
+}
+
 /* It ends in syscall_returned(). False if there is no such call. */
 static noinline bool leave(struct latency_tracker *tracker,
 			   struct task_struct *task, struct running *mine,
@@ -176,6 +189,8 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 		goto out;
 	if (mine)
 		finish(data, task, mine, &ret);
+	else if (calls_are_filtered())
+		end_known(data, task, ret);
 	else
 		latency_tracker_event_out(data, &task, sizeof(task), 0, &ret,
 					  0);
@@ -242,18 +257,12 @@ static noinline void sample(struct latency_tracker *tracker,
 static noinline void end_final(struct latency_tracker *tracker,
 			       struct task_struct *task, struct running *mine)
 {
-	struct latency_tracker_event *event;
-	struct pending_call *call;
 	long ret = 0;
 
-	if (mine) {
+	if (mine)
 		finish(tracker, task, mine, &ret);
-		return;
-	}
-	event = find(tracker, task, &call);
-	if (event)
-		latency_tracker_event_end(tracker, event, 0, &ret, 0);
-	latency_tracker_put_event(tracker, event);
+	else
+		end_known(tracker, task, ret);
 }
 
 /* @next is on its way out of a call, by all appearances. */
@@ -377,6 +386,9 @@ static int __init syscalls_init(void)
 {
 	int err;
 
+	err = calls_init();
+	if (err)
+		return err;
 	err = leave_begin();
 	if (err)
 		return err;

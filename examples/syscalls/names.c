@@ -8,6 +8,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/kernel.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -25,6 +26,28 @@ static const char *const compat_names[CALLS_MAX] = {
 };
 
 struct calls_filter calls_filter;
+
+/*
+ * What waits for something to do, or for another task, by its own definition. Which
+ * of them there are depends on the architecture.
+ */
+static const char *const idle_calls[] = {
+	"nanosleep", "clock_nanosleep", "clock_nanosleep_time64", "pause",
+	"poll", "ppoll", "ppoll_time64", "select", "_newselect", "pselect6",
+	"pselect6_time64", "epoll_wait", "epoll_pwait", "epoll_pwait2",
+	"futex", "futex_time64", "futex_wait", "futex_waitv",
+	"wait4", "waitid", "waitpid",
+	"rt_sigtimedwait", "rt_sigtimedwait_time64", "rt_sigsuspend", "sigsuspend",
+	"accept", "accept4", "recvfrom", "recvmsg", "recvmmsg", "recvmmsg_time64",
+	"recv", "socketcall",
+	"msgrcv", "mq_timedreceive", "mq_timedreceive_time64",
+	"semop", "semtimedop", "semtimedop_time64", "ipc",
+	"io_getevents", "io_pgetevents", "io_pgetevents_time64", "io_uring_enter",
+	"restart_syscall",
+};
+
+/* The parameter was given. */
+static bool calls_given;
 
 /* Of x32: the same table, for the most part. */
 static long table_index(long nr)
@@ -99,15 +122,22 @@ static int add_call(struct calls_filter *filter, const char *word)
 	return 0;
 }
 
-/* All with "!", or none: @filter->others tells. What was named is set. */
-static int parse(struct calls_filter *filter, char *text)
+/* What this kernel has of idle_calls. */
+static void add_idle(struct calls_filter *filter)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(idle_calls); i++)
+		add_call(filter, idle_calls[i]);
+}
+
+/* All with "!", or none: @filter->others tells. */
+static int parse_words(struct calls_filter *filter, char *text)
 {
 	char *word;
 	int err;
 
-	filter->on = *text;
-	filter->others = *text == '!';
-	while (filter->on && (word = strsep(&text, ","))) {
+	while ((word = strsep(&text, ","))) {
 		if ((*word == '!') != filter->others)
 			return -EINVAL;
 		err = add_call(filter, word + filter->others);
@@ -115,6 +145,18 @@ static int parse(struct calls_filter *filter, char *text)
 			return err;
 	}
 	return 0;
+}
+
+/* What was named is set. "default" is all but idle_calls. */
+static int parse(struct calls_filter *filter, char *text)
+{
+	bool idle = !strcmp(text, "default");
+
+	filter->on = *text;
+	filter->others = idle || *text == '!';
+	if (idle)
+		add_idle(filter);
+	return idle || !filter->on ? 0 : parse_words(filter, text);
 }
 
 /* What the file shows. */
@@ -168,6 +210,7 @@ static int calls_set(const char *val, const struct kernel_param *kp)
 	err = parse(new, strim(words));
 	if (!err)
 		err = print(text, new);
+	calls_given |= !err;
 	if (err || !strcmp(text, calls_text))
 		goto out;
 	memcpy(calls_text, text, PAGE_SIZE);
@@ -189,5 +232,17 @@ static const struct kernel_param_ops calls_ops = {
 	.get = calls_get,
 };
 
+/* Before there is a tracker: unless the user has said which. */
+int calls_init(void)
+{
+	int err = 0;
+
+	kernel_param_lock(THIS_MODULE);
+	if (!calls_given)
+		err = calls_set("default", NULL);
+	kernel_param_unlock(THIS_MODULE);
+	return err;
+}
+
 module_param_cb(calls, &calls_ops, NULL, 0644);
-MODULE_PARM_DESC(calls, "Track only these system calls, or all but these: names or numbers, such as fsync,fdatasync or !poll,!futex (default empty: all)");
+MODULE_PARM_DESC(calls, "Track only these system calls, or all but these: names or numbers, such as fsync,fdatasync or !poll,!futex; empty: all (default: all but those that wait for something to do, such as poll)");

@@ -33,10 +33,17 @@ extern struct lt_usecase syscalls_usecase;
 
 void call_name(char name[LT_SYSCALL_NAME_LEN], long nr, bool compat);
 bool calls_pass_some(long nr, bool compat);
+int calls_init(void);
+
+/* Are there calls that do not pass? */
+static __always_inline bool calls_are_filtered(void)
+{
+	return READ_ONCE(calls_filter.on);
+}
 
 static __always_inline bool calls_pass(long nr, bool compat)
 {
-	return likely(!READ_ONCE(calls_filter.on)) || calls_pass_some(nr, compat);
+	return !calls_are_filtered() || calls_pass_some(nr, compat);
 }
 
 #endif /* _LT_SYSCALLS_NAMES_H */

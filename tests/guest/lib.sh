@@ -155,13 +155,14 @@ sleep_silently()
 
 # --- trackers ------------------------------------------------------------------------
 
-# load TRACKER [PARAMETER=VALUE...]: offcpu with sleeping tasks, unless states= says otherwise;
-# states=default is the default of the module.
+# load TRACKER [PARAMETER=VALUE...]: offcpu with sleeping tasks, unless states= says otherwise, and
+# syscalls with all calls, unless calls= does; states=default and calls=default are those of the modules.
 load()
 {
 	local wanted_args=("${@:2}")
 
 	[[ $1 != offcpu || $* == *\ states=* ]] || wanted_args+=(states=all)
+	[[ $1 != syscalls || $* == *\ calls=* ]] || wanted_args+=(calls=)
 	[[ $* != *\ states=default* ]] || wanted_args=("${wanted_args[@]/states=default/}")
 	modprobe "latency_tracker_$1" "${wanted_args[@]}" ||
 		give_up "latency_tracker_$1 could not be loaded with ${wanted_args[*]}"

@@ -41,7 +41,8 @@ CONTEXTS = {'h': 'hardirq', 'H': 'hardirq', 's': 'softirq', 'z': 'nmi', 'Z': 'nm
 # Where the stack of the kernel's has what only tells how it was recorded, up to and with the
 # first function that fits, or up to it.
 BEHIND = re.compile(r'__schedule$|asm_sysvec_|asm_common_interrupt$|el1h?(_64)?_irq$')
-FROM = re.compile(r'(try_to_wake_up|__do_softirq|handle_softirqs)$')
+# The compiler adds .isra.0 and the like to the name of a function that it has changed.
+FROM = re.compile(r'(try_to_wake_up|__do_softirq|handle_softirqs)(\.\w+)*$')
 ENTRIES = re.compile(r'(netif_receive_skb(_list)?|netif_rx(_ni)?|napi_gro_(receive|frags))_entry$')
 
 
@@ -85,7 +86,9 @@ class Trace:
         self.away, self.to, self.cpus = (defaultdict(Series) for _ in range(3))
         self.wakes, self.enters, self.exits = (defaultdict(Series) for _ in range(3))
         self.comms, self.prios, self.tgids = defaultdict(set), defaultdict(set), {}
+        self.begin = None
         for line in ftrace.read(path):
+            self.begin = line.time if self.begin is None else self.begin
             self.add(line)
 
     def add(self, line):
@@ -229,9 +232,15 @@ def woken_by(check, away, back, states):
     wakes, context = check.trace.wakes[check.number('pid')], check.fields['waker_context']
     wakes = wakes[wakes.first_from(away.time):wakes.first_from(back.time + 1)]
     if context == 'unknown':
-        check.expect(waker_comm='-', waker_pid=-1,
-                     runqueue=check.number('delay') if check.fields['state'] in RUNNABLE else -1)
-        check.counts['unseen'] += bool(wakes) and 'preempted' not in states and wakes[0].pid != 0
+        check.expect(waker_comm='-', waker_pid=-1)
+        if check.fields['state'] in RUNNABLE:
+            check.expect(runqueue=check.number('delay'))
+        elif not any(wake.pid == 0 for wake in wakes):
+            check.expect(runqueue=-1)
+            check.counts['unseen'] += bool(wakes) and 'preempted' not in states
+        elif check.number('runqueue') != -1:
+            # By an idle CPU, which is in no interrupt and in no task's service.
+            is_off(check, wakes, back)
         return
     # Linux 5.10 may lose an event that an interrupt brings while another one is written.
     check.counts['unseen'] += not wakes
@@ -242,6 +251,11 @@ def woken_by(check, away, back, states):
     else:
         check.expect(waker_comm='-', waker_pid=-1)
     check.counts[f'by_{context}'] += 1
+    is_off(check, wakes, back)
+
+
+def is_off(check, wakes, back):
+    """The wait for a CPU lasts from the wake-up on."""
     if wakes and abs(back.time - wakes[0].time - check.number('runqueue') / 1000) > SLACK:
         check.counts['off'] += 1
         print(f'# off: woken {back.time - wakes[0].time} us ago: {check.line.text[:300]}')
@@ -311,6 +325,8 @@ def compare(kind, path, threshold_us, counts):
     trace = Trace(path)
     for line in trace.reports:
         check = Check(trace, line, counts)
+        if check.begin < trace.begin:
+            continue        # nobody has seen it begin
         done = kind(check)
         counts['alone'] += done is None
         if not done:

@@ -9,7 +9,7 @@ Usage: thread.py CPU read               on that CPU, it reads for ever
        thread.py DISK fail SECTOR       a direct read of 4 KiB that fails
        thread.py DISK timed SECTOR...   one direct read of 4 KiB after the other, with the times
                                         before and behind them by CLOCK_MONOTONIC, ns
-Prints what it is, before it begins, and the error, as NAME=VALUE.
+Prints what it is, before it begins, and the error, as NAME=VALUE; "begun" when it reads or loops.
 """
 import errno
 import mmap
@@ -23,11 +23,14 @@ KIB = 1024
 
 def read():
     fd, buffer = os.open('/dev/zero', os.O_RDONLY), bytearray(64 << 20)
+    os.readv(fd, [buffer])      # the memory is there now
+    print('begun', flush=True)
     while True:
         os.readv(fd, [buffer])
 
 
 def loop():
+    print('begun', flush=True)
     while True:
         pass
 

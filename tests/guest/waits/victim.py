@@ -120,7 +120,8 @@ def memory():
             at += 4 * KIB
 
     room = mmap.mmap(-1, 128 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    room.madvise(mmap.MADV_NOHUGEPAGE)
+    with suppress(OSError):     # PREEMPT_RT has no huge pages
+        room.madvise(mmap.MADV_NOHUGEPAGE)
     measure(grow)
 
 

@@ -169,13 +169,16 @@ def calls(f, text):
 
 def boolean(f, text):
     """As the kernel's kstrtobool(): by the first letter, or by the second of "on" and "off". 7.3
-    takes "enable" and "disable", too; 6.12 does not."""
-    if tuple(map(int, os.uname().release.split('.')[:2])) > (6, 12):
+    takes "enable" and "disable", too, which 6.12 does not; 5.10 does not take "true" and "false"."""
+    release = tuple(map(int, os.uname().release.split('.')[:2]))
+    if release > (6, 12):
         words = {b'e': b'Y', b'E': b'Y', b'd': b'N', b'D': b'N'}
         if text[:1] in words:
             return words[text[:1]]
     value = {b'y': b'Y', b'Y': b'Y', b't': b'Y', b'T': b'Y', b'1': b'Y', b'n': b'N', b'N': b'N',
              b'f': b'N', b'F': b'N', b'0': b'N'}.get(text[:1])
+    if release <= (5, 10) and text[:1] in (b't', b'T', b'f', b'F'):
+        value = None
     if text[:1] in (b'o', b'O'):
         value = {b'n': b'Y', b'N': b'Y', b'f': b'N', b'F': b'N'}.get(text[1:2])
     return value

@@ -25,7 +25,7 @@ import sys
 from collections import Counter, defaultdict
 
 import ftrace
-from observers import CALLS_PREEMPTIBLE
+from observers import CALLS_PREEMPTIBLE, STATE_UNSURE
 
 # The tracker looks at the clock shortly before the kernel's event does, us: its probes were
 # registered first. The machine may pause in between, but no other event of the task comes there.
@@ -220,6 +220,8 @@ def offcpu(check):
     states = STATES.get(away.state, {'other'})
     if trace.wakes[pid].within(away.time, back.time):
         states = states - {'preempted'} or states
+    if STATE_UNSURE and away.state[0] == 'R':
+        states = states | {'unknown'}
     check.counts[check.fields['state']] += 1
     check.expect(state=states, comm=back.next_comm, cpu=back.cpu)
     check.expect_tgid('tgid', pid)

@@ -4,7 +4,8 @@
 
 Usage: waits.py TRACE WAITS NAME...
 
-WAITS has lines with pid=, begin= and end=, in ns; pid=0 is a packet. Reports about that thread, about
+WAITS has lines with pid=, begin= and end=, in ns, and maybe cpu=, how much of that it was on a CPU;
+pid=0 is a packet. Reports about that thread, about
 disks, packets and interrupts count. Prints what the reports cover of the time, which NAMEs no field has,
 and which causes are named that are none, each of at least a fifth of the time:
     waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
@@ -77,13 +78,14 @@ def spans_of(trace, waits):
 
 
 def judge(trace, lines, wanted):
-    waits = []
+    waits, worked = [], 0
     for line in lines:
         fields = dict(word.split('=', 1) for word in line.split() if '=' in word)
         if 'begin' in fields:
             waits.append((int(fields['pid']), int(fields['begin']), int(fields['end'])))
+            worked += int(fields.get('cpu', 0))
     length = Counter({name: union(spans) for name, spans in spans_of(trace, waits).items()})
-    waited = sum(end - begin for _, begin, end in waits)
+    waited = sum(end - begin for _, begin, end in waits) - worked
     named = {name for name in length if name and length[name] * 5 >= waited}
     causes = {name for name in named if name in CAUSES or name.split(':')[0] in CAUSE_FIELDS}
     return {'waited': waited, 'covered': length[''],

@@ -262,6 +262,8 @@ KEPT = (
     ((DISK,), 'disk:sdb', 'covered=180000000 unknown=0 missing=disk:sdb other=disk:sda'),
     ((DISK, (STOPPED.format(7) + times(105, 280), 'task-7')), 'disk:sda',
      'covered=185000000 unknown=0 missing= other=state:stopped'),
+    ((DISK, (STOPPED.format(7) + times(105, 280), 'task-7')), 'disk:sda state:stopped? irq:lt?',
+     'covered=185000000 unknown=0 missing= other='),
     # Of another task, of another time, not for long, not over.
     ((DISK, (STOPPED.format(8) + times(100, 300), 'other-8')), 'disk:sda',
      'covered=180000000 unknown=0 missing= other='),

@@ -10,7 +10,7 @@ disks, packets and interrupts count. Prints what the reports cover of the time, 
 and which causes are named that are none, each of at least a fifth of the time:
     waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
 A NAME is FIELD:VALUE, such as call:fsync, state:stopped, waker:COMM, holder:COMM, cause:throttled,
-disk:sda, stage:device, packet:lo, irq:NAME.
+disk:sda, stage:device, packet:lo, irq:NAME. One with a ? behind it may be named, or not.
 """
 import sys
 from collections import Counter
@@ -87,11 +87,13 @@ def judge(trace, lines, wanted):
     length = Counter({name: union(spans) for name, spans in spans_of(trace, waits).items()})
     waited = sum(end - begin for _, begin, end in waits) - worked
     named = {name for name in length if name and length[name] * 5 >= waited}
+    maybe = {name.rstrip('?') for name in wanted}
+    wanted = {name for name in wanted if not name.endswith('?')}
     causes = {name for name in named if name in CAUSES or name.split(':')[0] in CAUSE_FIELDS}
     return {'waited': waited, 'covered': length[''],
             'unknown': max(length[name] for name in UNKNOWN),
-            'missing': '+'.join(sorted(set(wanted) - named)),
-            'other': '+'.join(sorted(causes - set(wanted) - UNKNOWN)),
+            'missing': '+'.join(sorted(wanted - named)),
+            'other': '+'.join(sorted(causes - maybe - UNKNOWN)),
             'named': '+'.join(sorted(named))}
 
 

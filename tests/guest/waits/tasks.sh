@@ -3,14 +3,15 @@
 #
 # The wait matrix: a task waits for another one, for a CPU, for a packet, or is stopped.
 
-# kept SCENARIO NAME KEEPER...: a loop on CPU 1, which KEEPER keeps from running.
+# kept SCENARIO NAMES KEEPER...: a loop on CPU 1, which KEEPER keeps from running.
 kept()
 {
 	prepare spin 1
 	sleep 0.2
 	"${@:3}"
 	sleep 0.2
-	explained "$1" "$2"
+	# shellcheck disable=SC2086 # words
+	explained "$1" $2
 }
 
 stopped()
@@ -43,8 +44,8 @@ throttled()
 {
 	group cpu
 	echo "$pid" >"$group/cgroup.procs"
-	echo "20000 500000" >"$group/cpu.max"
-	sleep 1.5
+	echo "20000 1000000" >"$group/cpu.max"
+	sleep 3
 	echo max >"$group/cpu.max"
 }
 
@@ -69,7 +70,8 @@ no_group
 kept "cpu.max" state:throttled throttled
 no_group
 modprobe latency_tracker_inject || give_up "no latency_tracker_inject"
-kept "an interrupt handler" irq:lt_first interrupted
+# Of whatever runs there at that moment, which may have preempted the victim.
+kept "an interrupt handler" "irq:lt_first state:preempted?" interrupted
 rmmod latency_tracker_inject
 
 # The wait is that from the wake-up on.

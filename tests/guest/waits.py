@@ -43,9 +43,12 @@ def names(event, fields):
     return set()
 
 
-def is_about(event, fields, pid):
-    """Of a task only what is about it; disks, packets and interrupts are nobody else's here."""
-    if event in ('block_latency', 'irq_latency'):
+def is_about(event, fields, pid, interrupts):
+    """Of a task only what is about it; disks and packets are nobody else's here. An interrupt is
+    about a CPU: only where one is injected it is the victim's."""
+    if event == 'irq_latency':
+        return interrupts
+    if event == 'block_latency':
         return bool(pid)
     if event == 'network_latency':
         return not pid
@@ -61,9 +64,9 @@ def union(spans):
     return total
 
 
-def spans_of(trace, waits):
+def spans_of(trace, waits, wanted):
     """By name, and '' for all: which parts of the waits the reports are about."""
-    spans = {'': []}
+    spans, interrupts = {'': []}, any(name.startswith('irq:') for name in wanted)
     for line in ftrace.read(trace):
         fields = ftrace.report(line.text) if line.event.endswith(('_latency', '_switch')) else {}
         if fields.get('flag') != 'ended':
@@ -71,7 +74,7 @@ def spans_of(trace, waits):
         begin = int(fields['start'])
         for pid, first, last in waits:
             span = max(begin, first), min(begin + int(fields['delay']), last)
-            if span[0] < span[1] and is_about(line.event, fields, pid):
+            if span[0] < span[1] and is_about(line.event, fields, pid, interrupts):
                 for name in names(line.event, fields) | {''}:
                     spans.setdefault(name, []).append(span)
     return spans
@@ -84,7 +87,7 @@ def judge(trace, lines, wanted):
         if 'begin' in fields:
             waits.append((int(fields['pid']), int(fields['begin']), int(fields['end'])))
             worked += int(fields.get('cpu', 0))
-    length = Counter({name: union(spans) for name, spans in spans_of(trace, waits).items()})
+    length = Counter({name: union(spans) for name, spans in spans_of(trace, waits, wanted).items()})
     waited = sum(end - begin for _, begin, end in waits) - worked
     named = {name for name in length if name and length[name] * 5 >= waited}
     maybe = {name.rstrip('?') for name in wanted}

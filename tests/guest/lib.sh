@@ -281,7 +281,7 @@ hold()
 	"$@" <"$T/go" >"$T/told" &
 	prepared=$!
 	exec {hold}>"$T/go"
-	wait_for $((20 * ${LAB_SLOW:-1})) test -s "$T/told" || give_up "$* does not tell its pids"
+	wait_for $((60 * ${LAB_SLOW:-1})) test -s "$T/told" || give_up "$* does not tell its pids"
 	out=$(<"$T/told")
 }
 

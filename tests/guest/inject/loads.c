@@ -106,6 +106,8 @@ static void stopper(long arg)
  */
 static void spinner(long yields)
 {
+	/* A call that ends here, so that its begin was on the CPU where the loop runs. */
+	own_pid();
 	while (now() < load_end)
 		if (yields)
 			sched_yield();

@@ -166,8 +166,9 @@ static long preempted(void)
 
 /*
  * late MS [EACH]: sleeps for 5 or EACH ms, again and again, and looks how much later it runs: a line
- * if that is 5 ms or more, with when it should have run. Nothing else is needed to know how long it was kept.
- * If it was preempted before it could look, part of the time is no wait of a task that was woken.
+ * if that is 5 ms or more, with when it should have run. Nothing else is needed to know how long it
+ * was kept. If it was preempted before it could look, part of the time is no wait of a task that was
+ * woken.
  */
 int cmd_late(char **argv)
 {

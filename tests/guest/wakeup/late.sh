@@ -59,15 +59,15 @@ longest_covered()
 	return 1
 }
 
-# result_caused CAUSE CGROUP LEAST_MS TEXT [PERCENT]: two results: the report covers the wait, of at least
-# so long, and names the cause, of at least 90 or PERCENT of it, and no task.
+# result_caused CAUSE CGROUP LEAST_MS TEXT: two results: the report covers the wait, of at least so
+# long, and names the cause, of at least 90 % of it, and no task.
 result_caused()
 {
 	result "$(covered "$3" && echo 1 || echo 0)" \
 		"$4: kept for $(ms "$kept") ms by its own clock, reported with $(ms "$delay") ms"
 	result "$([ "$(field cause "$line") $(field cgroup "$line") $(field holder_comm "$line")\
  $(field holder_pid "$line") $(field holder_ran "$line")" = "$1 $2 - -1 0" ] &&
-		(($(field cause_ran "$line") * 100 >= delay * ${5:-90})) && echo 1 || echo 0)" \
+		(($(field cause_ran "$line") * 100 >= delay * 90)) && echo 1 || echo 0)" \
 		"cause=$(field cause "$line") for $(ms "$(field cause_ran "$line")") ms,\
  cgroup=$(field cgroup "$line"), holder_pid=$(field holder_pid "$line")"
 }

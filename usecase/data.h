@@ -15,6 +15,7 @@
 
 #include "latency_tracker.h"
 
+struct lt_entry;
 struct module;
 struct tracepoint;
 
@@ -58,6 +59,28 @@ struct lt_action {
 };
 
 /**
+ * struct lt_stage - a stage of a tracker with probes of its own
+ * @usecase: the tracker
+ * @name: for messages, and that of the parameter
+ * @probes: tracepoints in the course of an operation
+ * @nr_probes: number of @probes
+ * @entries: functions where operations begin and end; those that end them first
+ * @nr_entries: number of @entries
+ * @on: the parameter. With @is_started, the probes are registered.
+ * @is_started: between lt_stage_start() and lt_stage_stop()
+ */
+struct lt_stage {
+	struct lt_usecase *usecase;
+	const char *name;
+	struct lt_probe *probes;
+	unsigned int nr_probes;
+	struct lt_entry *entries;
+	unsigned int nr_entries;
+	bool on;
+	bool is_started;
+};
+
+/**
  * struct lt_usecase - a tracker module
  * @tracker: set by lt_usecase_start(), NULL while there is none. Changed under
  *	kernel_param_lock(@owner). A probe of @probes gets it as its argument.
@@ -67,6 +90,7 @@ struct lt_action {
  * @probes: the tracepoints, in the order in which they are registered: those
  *	that end an operation first. May be NULL.
  * @nr_probes: number of @probes
+ * @stage: that can be switched on and off, or NULL
  * @report: called for each verdict that has a callback, in the context of the
  *	callback; see latency_tracker_cb
  * @is_wanted: filter of what is only known at the report, before it is counted;
@@ -94,6 +118,7 @@ struct lt_usecase {
 	struct module *owner;
 	struct lt_probe *probes;
 	unsigned int nr_probes;
+	struct lt_stage *stage;
 	latency_tracker_cb report;
 	latency_tracker_wanted is_wanted;
 	bool (*is_false_alarm)(const struct latency_tracker_verdict *verdict);

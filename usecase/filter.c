@@ -4,6 +4,7 @@
  */
 #include <linux/export.h>
 #include <linux/kernel.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/tracepoint.h>
@@ -26,6 +27,8 @@ void lt_filter_changed(struct lt_usecase *usecase)
 	if (!usecase->tracker)
 		return;
 	tracepoint_synchronize_unregister();
+	if (usecase->stage)
+		synchronize_rcu();	/* its entries, with preemption off */
 	latency_tracker_clear(usecase->tracker);
 }
 EXPORT_SYMBOL_GPL(lt_filter_changed);

@@ -93,12 +93,21 @@ const struct kernel_param_ops lt_set_ops = {
 };
 EXPORT_SYMBOL_GPL(lt_set_ops);
 
+/* Y, N, 1 or 0, and nothing else: kstrtobool() looks at the first letters only. */
+int lt_parse_toggle(const char *val, bool *on)
+{
+	*on = sysfs_streq(val, "Y") || sysfs_streq(val, "1");
+	if (!*on && !sysfs_streq(val, "N") && !sysfs_streq(val, "0"))
+		return -EINVAL;
+	return 0;
+}
+
 static int toggle_set(const char *val, const struct kernel_param *kp)
 {
 	struct lt_toggle *toggle = kp->arg;
-	bool on = sysfs_streq(val, "Y") || sysfs_streq(val, "1");
+	bool on;
 
-	if (!on && !sysfs_streq(val, "N") && !sysfs_streq(val, "0"))
+	if (lt_parse_toggle(val, &on))
 		return -EINVAL;
 	if (on == toggle->on)
 		return 0;

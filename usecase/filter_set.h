@@ -41,6 +41,8 @@ struct lt_toggle {
 extern const struct kernel_param_ops lt_set_ops;
 extern const struct kernel_param_ops lt_toggle_ops;
 
+int lt_parse_toggle(const char *val, bool *on);
+
 /* Does one of @numbers, bits, pass? */
 static __always_inline bool lt_set_passes(const struct lt_set *set,
 					  u32 numbers)

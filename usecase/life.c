@@ -12,6 +12,7 @@
 #include "usecase/life.h"
 #include "usecase/probe.h"
 #include "usecase/report.h"
+#include "usecase/stage.h"
 
 static void configure(struct latency_tracker_config *config,
 		      struct lt_usecase *usecase)
@@ -73,17 +74,22 @@ int lt_usecase_start(struct lt_usecase *usecase)
 {
 	int err;
 
-	err = lt_probe_find(usecase);
+	err = lt_probe_find(usecase, usecase->probes, usecase->nr_probes);
 	if (err)
 		return err;
 	err = make_tracker(usecase);
 	if (err)
 		return err;
-	err = lt_probe_register(usecase);
+	err = lt_probe_register(usecase, usecase->probes, usecase->nr_probes);
 	if (err)
 		goto err_destroy;
+	err = usecase->stage ? lt_stage_start(usecase->stage) : 0;
+	if (err)
+		goto err_unregister;
 	return 0;
 
+err_unregister:
+	lt_probe_unregister(usecase, usecase->probes, usecase->nr_probes);
 err_destroy:
 	destroy(usecase);
 	return err;
@@ -101,7 +107,9 @@ EXPORT_SYMBOL_GPL(lt_usecase_start);
  */
 void lt_usecase_stop(struct lt_usecase *usecase)
 {
-	lt_probe_unregister(usecase, usecase->nr_probes);
+	if (usecase->stage)
+		lt_stage_stop(usecase->stage);
+	lt_probe_unregister(usecase, usecase->probes, usecase->nr_probes);
 	destroy(usecase);
 }
 EXPORT_SYMBOL_GPL(lt_usecase_stop);

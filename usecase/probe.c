@@ -11,25 +11,35 @@
 #include "usecase/function.h"
 #include "usecase/probe.h"
 
+struct table {
+	struct lt_probe *probes;
+	unsigned int nr;
+};
+
 static void match(struct tracepoint *tp, void *priv)
 {
-	struct lt_usecase *usecase = priv;
+	const struct table *table = priv;
 	unsigned int i;
 
-	for (i = 0; i < usecase->nr_probes; i++) {
-		if (!strcmp(tp->name, usecase->probes[i].name))
-			usecase->probes[i].tp = tp;
+	for (i = 0; i < table->nr; i++) {
+		if (!strcmp(tp->name, table->probes[i].name))
+			table->probes[i].tp = tp;
 	}
 }
 
-/* The kernel does not export its tracepoints, so they are found by name. */
-int lt_probe_find(struct lt_usecase *usecase)
+/*
+ * The kernel does not export its tracepoints, so they are found by name. @usecase is
+ * for messages, here and below.
+ */
+int lt_probe_find(const struct lt_usecase *usecase, struct lt_probe *probes,
+		  unsigned int nr)
 {
+	struct table table = { .probes = probes, .nr = nr };
 	unsigned int i;
 
-	for_each_kernel_tracepoint(match, usecase);
-	for (i = 0; i < usecase->nr_probes; i++) {
-		struct lt_probe *probe = &usecase->probes[i];
+	for_each_kernel_tracepoint(match, &table);
+	for (i = 0; i < nr; i++) {
+		struct lt_probe *probe = &probes[i];
 		struct lt_function iterator;
 
 		if (!probe->tp) {
@@ -43,31 +53,31 @@ int lt_probe_find(struct lt_usecase *usecase)
 	return 0;
 }
 
-/* The first @nr probes. On return none of them runs, nor will. */
-void lt_probe_unregister(struct lt_usecase *usecase, unsigned int nr)
+/* On return none of the probes runs, nor will. */
+void lt_probe_unregister(const struct lt_usecase *usecase,
+			 struct lt_probe *probes, unsigned int nr)
 {
 	while (nr--)
-		tracepoint_probe_unregister(usecase->probes[nr].tp,
-					    usecase->probes[nr].func,
+		tracepoint_probe_unregister(probes[nr].tp, probes[nr].func,
 					    usecase->tracker);
 	tracepoint_synchronize_unregister();
 }
 
 /* All probes, or none and an error. */
-int lt_probe_register(struct lt_usecase *usecase)
+int lt_probe_register(const struct lt_usecase *usecase, struct lt_probe *probes,
+		      unsigned int nr)
 {
 	unsigned int i;
 	int err;
 
-	for (i = 0; i < usecase->nr_probes; i++) {
-		const struct lt_probe *probe = &usecase->probes[i];
-
-		err = tracepoint_probe_register(probe->tp, probe->func,
+	for (i = 0; i < nr; i++) {
+		err = tracepoint_probe_register(probes[i].tp, probes[i].func,
 						usecase->tracker);
 		if (err) {
 			pr_err("%s: can't probe tracepoint %s: %d\n",
-			       module_name(usecase->owner), probe->name, err);
-			lt_probe_unregister(usecase, i);
+			       module_name(usecase->owner), probes[i].name,
+			       err);
+			lt_probe_unregister(usecase, probes, i);
 			return err;
 		}
 	}

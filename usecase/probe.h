@@ -16,9 +16,12 @@
 #define LT_PROBES(table)						\
 	.probes = table, .nr_probes = ARRAY_SIZE(table)
 
-int lt_probe_find(struct lt_usecase *usecase);
-int lt_probe_register(struct lt_usecase *usecase);
-void lt_probe_unregister(struct lt_usecase *usecase, unsigned int nr);
+int lt_probe_find(const struct lt_usecase *usecase, struct lt_probe *probes,
+		  unsigned int nr);
+int lt_probe_register(const struct lt_usecase *usecase, struct lt_probe *probes,
+		      unsigned int nr);
+void lt_probe_unregister(const struct lt_usecase *usecase,
+			 struct lt_probe *probes, unsigned int nr);
 bool lt_probe_is_own(const struct lt_usecase *usecase, unsigned long ip);
 
 #endif /* _LT_USECASE_PROBE_H */

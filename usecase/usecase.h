@@ -10,7 +10,9 @@
  * start:  find the tracepoints
  *	   create the tracker and publish it in usecase->tracker  [param lock]
  *	   register the probes, in the order of the table
- * stop:   unregister the probes, in the opposite order
+ *	   likewise those of the stage, if it is on		  [param lock]
+ * stop:   unregister those of the stage			  [param lock]
+ *	   unregister the probes, in the opposite order
  *	   tracepoint_synchronize_unregister()
  *	   usecase->tracker = NULL				  [param lock]
  *	   latency_tracker_destroy()

@@ -55,24 +55,13 @@ static bool in_sysfs(dev_t dev, const char *file, char *name)
 	return true;
 }
 
-/*
- * Native multipath of NVMe has its requests on hidden disks, one for each path.
- * They are of the whole disk.
- */
-static bool has_requests(const struct lt_disk *disk)
-{
-	return in_sysfs(disk->dev, disk->is_part ? "/../mq" : "/mq", NULL) ||
-	       (!disk->is_part && !strncmp(disk->name, "nvme", 4));
-}
-
 /**
  * lt_disk_find() - look a disk or partition up
  * @text: MAJOR:MINOR, or a name below /dev, or the path of a device node; with
  *	space around it; empty is none
  * @disk: result
  *
- * A number need not be that of a device that is there. A name is that of a
- * device that has requests of its own.
+ * A number need not be that of a device that is there.
  *
  * Context: Task; may sleep.
  * Return: 0; -EINVAL if it is none of these.
@@ -80,7 +69,6 @@ static bool has_requests(const struct lt_disk *disk)
 int lt_disk_find(const char *text, struct lt_disk *disk)
 {
 	char copy[LT_DISK_TEXT_LEN], *trimmed;
-	bool is_number;
 
 	memset(disk, 0, sizeof(*disk));
 	if (strscpy(copy, text, sizeof(copy)) < 0)
@@ -88,8 +76,7 @@ int lt_disk_find(const char *text, struct lt_disk *disk)
 	trimmed = strim(copy);
 	if (!*trimmed)
 		return 0;
-	is_number = !parse_number(trimmed, &disk->dev);
-	if (!is_number) {
+	if (parse_number(trimmed, &disk->dev)) {
 		/* strsep() has cut it. */
 		strscpy(copy, text, sizeof(copy));
 		trimmed = strim(copy);
@@ -99,11 +86,7 @@ int lt_disk_find(const char *text, struct lt_disk *disk)
 	if (!in_sysfs(disk->dev, "", disk->name))
 		return 0;
 	disk->is_part = in_sysfs(disk->dev, "/partition", NULL);
-	if (is_number || has_requests(disk))
-		return 0;
-	pr_err("latency_tracker: %s passes bios on and has no requests; name the disks below it, see lsblk -s /dev/%s\n",
-	       disk->name, disk->name);
-	return -EINVAL;
+	return 0;
 }
 EXPORT_SYMBOL_GPL(lt_disk_find);
 

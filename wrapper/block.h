@@ -98,12 +98,10 @@ static inline bool lt_disk_is_hidden(const struct gendisk *disk)
 	return disk->flags & GENHD_FL_HIDDEN;
 }
 
-/* Its number, 0 if it has none. */
-static inline dev_t lt_rq_dev(const struct request *rq)
+/* Its number, 0 if it has none or is NULL. */
+static inline dev_t lt_disk_dev(const struct gendisk *disk)
 {
-	struct gendisk *disk = lt_rq_disk(rq);
-
-	return disk ? disk_devt(disk) : 0;
+	return disk ? disk_devt((struct gendisk *)disk) : 0;
 }
 
 /*

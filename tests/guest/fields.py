@@ -8,7 +8,7 @@ Usage: fields.py KIND TRACE THRESHOLD_MS
 
 KIND is wakeup, offcpu or syscalls, of a trace with sched_switch, sched_waking and
 sched_wakeup_new or raw_syscalls, and the option record-tgid; waits: what wakeup reports as
-pending; device, queue or request: the stages of requests, of which each must have been
+pending; device, queue, request or bio: the stages of block, of which each must have been
 reported; packets. Prints
     compared=N wrong=N alone=N ...
 where wrong are reports with a field that differs, which is said on lines with "# ", and
@@ -25,6 +25,7 @@ import sys
 from collections import Counter, defaultdict
 
 import ftrace
+import requests
 from observers import CALLS_PREEMPTIBLE, STATE_UNSURE
 
 # The tracker looks at the clock shortly before the kernel's event does, us: its probes were
@@ -353,89 +354,6 @@ def compare(kind, path, threshold_us, counts):
 # --- all at once ----------------------------------------------------------------------
 
 
-class Requests:
-    """What the kernel says of the requests of a disk: for each stage the fields of each request.
-    One that a driver has not done, as a whole, may be requeued before and behind its issue."""
-    NAMES = {'device': 'dev sector nr_bytes rwbs comm pid error end requeues',
-             'request': 'dev sector nr_bytes rwbs comm pid error end requeues',
-             'queue': 'dev sector nr_bytes end'}
-
-    def __init__(self, stage):
-        self.stage, self.names = stage, self.NAMES[stage].split()
-        self.issued, self.first, self.requeues = {}, {}, Counter()
-        self.expected, self.reported = Counter(), Counter()
-
-    def expect(self, stage, request, **more):
-        if stage == self.stage:
-            request = {**request, **more}
-            self.expected[tuple(str(request[name]) for name in self.names)] += 1
-
-    def add(self, line):
-        if line.event == 'block_latency':
-            fields = ftrace.report(line.text)
-            if fields['stage'] == self.stage and fields['flag'] == 'ended':
-                self.reported[tuple(fields[name] for name in self.names)] += 1
-        elif line.event.startswith('block_rq_') and (request := line.block()):
-            place = request['dev'], request['sector']
-            request = {**request, 'nr_bytes': request['sectors'] * 512, 'comm': request['last'],
-                       'pid': line.pid, 'requeues': self.requeues[place]}
-            getattr(self, line.event.removeprefix('block_rq_'))(place, request)
-
-    def insert(self, place, request):
-        self.first.setdefault(place, request)
-
-    def issue(self, place, request):
-        self.issued[place] = request
-        self.expect('queue', request, end='issued')
-
-    def requeue(self, place, request):
-        issued = self.issued.pop(place, None)
-        if not self.requeues[place]:
-            self.first[place] = issued or self.first.get(place, request)
-        self.requeues[place] += 1
-        if issued:
-            self.expect('device', issued, error=0, end='requeued')
-
-    def complete(self, place, request):
-        issued = self.issued.pop(place, None)
-        if not issued:
-            return
-        left = issued.get('left', issued['sectors']) - request['sectors']
-        if left:
-            self.issued[place] = {**issued, 'left': left}
-            self.move(place, (place[0], place[1] + request['sectors']))
-            return
-        end = {'error': request['last'], 'end': 'completed'}
-        self.expect('device', issued, **end)
-        first, requeues = self.first.pop(place, None), self.requeues.pop(place, 0)
-        if requeues:
-            self.expect('request', {**first, 'requeues': requeues}, **end)
-
-    def move(self, place, rest):
-        """A part has been done, or nothing of it, as some drivers say first: what is left."""
-        for known in self.issued, self.first, self.requeues:
-            if place in known:
-                known[rest] = known.pop(place)
-
-    def merge(self, place, request):
-        self.first.pop(place, None)
-
-
-def requests(stage, path, counts):
-    """Every request must have been reported, whole: for the stages "device" and "request" with
-    sector, size, operation, task, error and requeues; for "queue", where a request grows, with
-    sector and size."""
-    trace = Requests(stage)
-    for line in ftrace.read(path):
-        trace.add(line)
-    expected, reported = trace.expected, trace.reported
-    different = (expected - reported) + (reported - expected)
-    for request in sorted(different)[:20]:
-        print(f'# the kernel has {expected[request]}, reported {reported[request]}:', *request)
-    counts.update(compared=sum(expected.values()), reports=sum(reported.values()),
-                  wrong=sum(different.values()))
-
-
 def packets(path, counts):
     """Reports have the fields of an entry of their address, between their begin and end. Large
     are those of more than a frame."""
@@ -492,8 +410,8 @@ def main():
         return
     if len(sys.argv) == 4 and sys.argv[1] in kinds:
         compare(kinds[sys.argv[1]], sys.argv[2], float(sys.argv[3]) * 1000, counts)
-    elif len(sys.argv) == 4 and sys.argv[1] in Requests.NAMES:
-        requests(sys.argv[1], sys.argv[2], counts)
+    elif len(sys.argv) == 4 and sys.argv[1] in requests.STAGES:
+        requests.compare(sys.argv[1], sys.argv[2], counts)
     elif len(sys.argv) == 4 and sys.argv[1] == 'packets':
         packets(sys.argv[2], counts)
     else:

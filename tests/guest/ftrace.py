@@ -10,7 +10,7 @@ SWITCH = re.compile(r'prev_comm=(?P<prev_comm>.*) prev_pid=(?P<prev>\d+) '
                     r'prev_prio=(?P<prev_prio>-?\d+) prev_state=(?P<state>\S+) ==> '
                     r'next_comm=(?P<next_comm>.*) next_pid=(?P<next>\d+) '
                     r'next_prio=(?P<next_prio>-?\d+)')
-BLOCK = re.compile(r'^(?P<dev>\d+,\d+) (?P<rwbs>\S+) (?:\d+ )?\(.*?\) '
+BLOCK = re.compile(r'^(?P<dev>\d+,\d+) (?P<rwbs>\S+) (?:(?:\d+ )?\(.*?\) )?'
                    r'(?P<sector>\d+) \+ (?P<sectors>\d+)(?:.* \[(?P<last>.*)\])?$')
 # sys_enter of exit and exit_group.
 FINAL = re.compile('NR (93|94) ' if os.uname().machine == 'aarch64' else 'NR (60|231) ')

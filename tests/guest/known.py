@@ -151,6 +151,9 @@ CAME = switch(300, 'hog-9/89/R', 'task-7/120/R')
 CALL = line(100, 'sys_enter: NR 230 (0, 0)')
 RETURN = line(300, 'sys_exit: NR 230 = 3') + line(310, 'sys_enter: NR 0 (0, 0)')
 ISSUE = line(100, 'block_rq_issue: 8,0 R 4096 () 8 + 8 [task]')
+BIO = (line(70, 'block_bio_queue: 8,0 R 8 + 8 [task]') + line(130, 'block_getrq: 8,0 R 8 + 8 [task]') +
+       line(200, 'block_rq_issue: 8,0 R 4096 () 8 + 8 [task]') +
+       line(290, 'block_rq_complete: 8,0 R () 8 + 8 [0]'))
 REQUEUE = line(200, 'block_rq_requeue: 8,0 R () 8 + 8 [0]')
 REQUEST = 'dev=8,0, sector=8, nr_bytes=4096, rwbs=R, stage={}, error=0, comm=task, pid=7, '
 # KIND: what the kernel has; the report, by TASK of its line; what is judged elsewhere.
@@ -176,6 +179,10 @@ REPORTS = (
      ', end=completed, requeues=1', 'idle-0', 'delay start'),
     ('queue', ISSUE, 'block_latency: ' + REQUEST.format('queue') + times(90, 100) +
      ', end=issued, requeues=0', 'task-7', 'rwbs error comm pid delay start requeues'),
+    ('bio', BIO, 'block_latency: ' + REQUEST.format('bio') + times(70, 300) + ', throttled=0, '
+     'getrq=60000000, queue=70000000, device=90000000', 'idle-0', 'error delay throttled'),
+    ('bio', BIO, 'block_latency: ' + REQUEST.format('bio') + times(10, 300) + ', throttled=60000000, '
+     'getrq=60000000, queue=70000000, device=90000000', 'idle-0', 'error comm pid delay'),
     ('packets', line(100, 'netif_receive_skb_entry: dev=v0 skbaddr=000000001234 protocol=0x0800 '
                      'len=128'), 'network_latency: dev=v0, protocol=0x0800, l4=17, len=128, ' +
      times(100, 300) + ', skbaddr=000000001234', 'task-7', 'l4 delay flag'),
@@ -256,10 +263,13 @@ def is_record(path, report):
 
 # A task is kept from 100 to 300 ms: (reports, what is wanted, what is said of it).
 DISK = ('block_latency: disk=sda, stage=device, pid=0, ' + times(110, 290), 'task-7')
+HELD = ('block_latency: disk=sda, stage=bio, pid=0, cause=throttled, ' + times(110, 290), 'task-7')
 STOPPED = 'offcpu_sched_switch: pid={}, state=stopped, waker_context=softirq, waker_comm=-, '
 KEPT = (
     ((DISK,), 'disk:sda', 'covered=180000000 unknown=0 missing= other='),
     ((DISK,), 'disk:sdb', 'covered=180000000 unknown=0 missing=disk:sdb other=disk:sda'),
+    ((HELD,), 'disk:sda', 'covered=180000000 unknown=0 missing= other=io:throttled'),
+    ((HELD,), 'disk:sda io:getrq', 'covered=180000000 unknown=0 missing=io:getrq other=io:throttled'),
     ((DISK, (STOPPED.format(7) + times(105, 280), 'task-7')), 'disk:sda',
      'covered=185000000 unknown=0 missing= other=state:stopped'),
     ((DISK, (STOPPED.format(7) + times(105, 280), 'task-7')), 'disk:sda state:stopped? irq:lt?',

@@ -10,7 +10,7 @@ disks, packets and interrupts count. Prints what the reports cover of the time, 
 and which causes are named that are none, each of at least a fifth of the time:
     waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
 A NAME is FIELD:VALUE, such as call:fsync, state:stopped, waker:COMM, holder:COMM, cause:throttled,
-disk:sda, stage:device, packet:lo, irq:NAME. One with a ? behind it may be named, or not.
+disk:sda, stage:device, io:throttled (of a bio), packet:lo, irq:NAME. One with a ? behind it may be named, or not.
 """
 import sys
 from collections import Counter
@@ -20,8 +20,8 @@ import ftrace
 # What these fields say is the cause of a wait, if it is there.
 CAUSES = {'state:' + state for state in ('preempted', 'yielded', 'throttled', 'stopped', 'traced',
                                          'frozen', 'other')}
-CAUSE_FIELDS = ('cause', 'holder', 'disk', 'packet', 'irq')
-UNKNOWN = {'state:unknown', 'cause:unknown'}
+CAUSE_FIELDS = ('cause', 'holder', 'disk', 'io', 'packet', 'irq')
+UNKNOWN = {'state:unknown', 'cause:unknown', 'io:unknown'}
 
 
 def names(event, fields):
@@ -35,7 +35,8 @@ def names(event, fields):
         held = {f'holder:{fields["holder_comm"]}'} if fields['cause'] == 'cpu' else set()
         return {f'cause:{fields["cause"]}'} | held
     if event == 'block_latency':
-        return {f'disk:{fields["disk"]}', f'stage:{fields["stage"]}'}
+        bio = {f'io:{fields["cause"]}'} if fields['stage'] == 'bio' else set()
+        return {f'disk:{fields["disk"]}', f'stage:{fields["stage"]}'} | bio
     if event == 'network_latency':
         return {f'packet:{fields["dev"]}'}
     if event == 'irq_latency':

@@ -8,6 +8,7 @@
 #if !defined(_LT_TRACE_BLOCK_H) || defined(TRACE_HEADER_MULTI_READ)
 #define _LT_TRACE_BLOCK_H
 
+#include <linux/atomic.h>
 #include <linux/kdev_t.h>
 #include <linux/tracepoint.h>
 #include <trace/events/latency_tracker_format.h>
@@ -20,6 +21,7 @@ enum lt_block_stage {
 	LT_BLOCK_QUEUE,		/* insert to issue */
 	LT_BLOCK_DEVICE,	/* issue to completion or requeue */
 	LT_BLOCK_REQUEST,	/* of a requeued one: first begin to completion */
+	LT_BLOCK_BIO,		/* submission to end */
 };
 
 /* How a stage ended. */
@@ -30,8 +32,65 @@ enum lt_block_end {
 	LT_BLOCK_REQUEUED,
 };
 
+/* Where most of the time of a bio went. */
+enum lt_block_cause {
+	LT_BLOCK_NONE,		/* it is a request */
+	LT_BLOCK_THROTTLED,	/* held back by a limit of its cgroup */
+	LT_BLOCK_GETRQ,		/* waited for a request: tags, write-back throttling */
+	LT_BLOCK_IN_QUEUE,
+	LT_BLOCK_IN_DEVICE,
+	LT_BLOCK_FLUSH,		/* of the cache of the device, before or after it */
+	LT_BLOCK_LOWER,		/* the device passes bios on, to one below */
+	LT_BLOCK_UNKNOWN,
+};
+
+/* struct lt_block_times - where the time of a bio went, ns */
+struct lt_block_times {
+	u64 throttled;
+	u64 getrq;
+	u64 queue;
+	u64 device;
+	u64 flush;
+	u32 cause;
+};
+
 /**
- * struct lt_block_report - a request, as it was when the stage began
+ * struct lt_block_stamps - what is known of the way of a bio
+ * @admitted: when it was let in, ns, 0 if it has not been, like the next four
+ * @got: when it got a request, or was merged into one
+ * @first: when that request began; if it was requeued, for the first time
+ * @issued: when that was issued; if it was requeued, as @first
+ * @completed: when the part of it that completed last did
+ * @submitter: the task that submitted it, then the one that admitted it; only to
+ *	compare
+ * @pid: its pid
+ * @switches: how often that had gone to sleep when it was submitted, then admitted
+ * @ended: its last end that was seen
+ * @ends: that were seen; see may_be_over()
+ * @error: negative errno at the last one
+ * @was_held: another task admitted it
+ * @slept: its task slept between @admitted and @got
+ * @has_requests: the disk has requests
+ */
+struct lt_block_stamps {
+	u64 admitted;
+	u64 got;
+	u64 first;
+	u64 issued;
+	u64 completed;
+	u64 ended;
+	const struct task_struct *submitter;
+	pid_t pid;
+	u32 switches;
+	atomic_t ends;
+	s16 error;
+	bool was_held : 1;
+	bool slept : 1;
+	bool has_requests : 1;
+};
+
+/**
+ * struct lt_block_report - a request or bio, as it was when the stage began
  * @sector: first one, units of 512 bytes
  * @first: when the first stage of the request began, ns
  * @dev: the whole disk
@@ -41,6 +100,7 @@ enum lt_block_end {
  * @requeues: how often it has been requeued
  * @comm: of the task that inserted or issued it
  * @disk: the name of the whole disk
+ * @bio: of a bio
  */
 struct lt_block_report {
 	sector_t sector;
@@ -52,23 +112,32 @@ struct lt_block_report {
 	u32 requeues;
 	char comm[TASK_COMM_LEN];
 	char disk[DISK_NAME_LEN];
+	struct lt_block_stamps bio;
 };
 #endif
 
 /* enum lt_block_stage */
 #define LT_VALUES_BLOCK_STAGE(FIRST, NEXT)				\
-	FIRST(0, "queue") NEXT(1, "device") NEXT(2, "request")
+	FIRST(0, "queue") NEXT(1, "device") NEXT(2, "request")		\
+	NEXT(3, "bio")
 
 /* enum lt_block_end */
 #define LT_VALUES_BLOCK_END(FIRST, NEXT)				\
 	FIRST(0, "-") NEXT(1, "issued") NEXT(2, "completed")		\
 	NEXT(3, "requeued")
 
+/* enum lt_block_cause */
+#define LT_VALUES_BLOCK_CAUSE(FIRST, NEXT)				\
+	FIRST(0, "-") NEXT(1, "throttled") NEXT(2, "getrq")		\
+	NEXT(3, "queue") NEXT(4, "device") NEXT(5, "flush")		\
+	NEXT(6, "lower") NEXT(7, "unknown")
+
 #define LT_PROTO_BLOCK_LATENCY						\
 	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
 		 const struct lt_block_report *report, const char *rwbs,	\
-		 u32 stage, int error)
-#define LT_ARGS_BLOCK_LATENCY	TP_ARGS(verdict, report, rwbs, stage, error)
+		 u32 stage, int error, const struct lt_block_times *times)
+#define LT_ARGS_BLOCK_LATENCY						\
+	TP_ARGS(verdict, report, rwbs, stage, error, times)
 #define LT_FIELDS_BLOCK_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -83,7 +152,13 @@ struct lt_block_report {
 	F(INT, u32, requeues, READ_ONCE(report->requeues))		\
 	F(TEXT, comm, TASK_COMM_LEN, report->comm)			\
 	F(TEXT, rwbs, RWBS_LEN, rwbs)					\
-	F(TEXT, disk, DISK_NAME_LEN, report->disk)
+	F(TEXT, disk, DISK_NAME_LEN, report->disk)			\
+	F(ENUM, u32, cause, BLOCK_CAUSE, times->cause)			\
+	F(INT, u64, throttled, times->throttled)			\
+	F(INT, u64, getrq, times->getrq)				\
+	F(INT, u64, queue, times->queue)				\
+	F(INT, u64, device, times->device)				\
+	F(INT, u64, flush, times->flush)
 
 TRACE_EVENT(block_latency,
 
@@ -93,14 +168,16 @@ TRACE_EVENT(block_latency,
 
 	TP_fast_assign(LT_FIELDS_BLOCK_LATENCY(LT_ASSIGN)),
 
-	TP_printk("dev=%d,%d, sector=%llu, nr_bytes=%u, rwbs=%s, stage=%s, error=%d, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, end=%s, requeues=%u, disk=%s",
+	TP_printk("dev=%d,%d, sector=%llu, nr_bytes=%u, rwbs=%s, stage=%s, error=%d, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, end=%s, requeues=%u, disk=%s, cause=%s, throttled=%llu, getrq=%llu, queue=%llu, device=%llu, flush=%llu",
 		  MAJOR(__entry->dev), MINOR(__entry->dev),
 		  (unsigned long long)__entry->sector, __entry->nr_bytes,
 		  __entry->rwbs,
 		  LT_SHOW(BLOCK_STAGE, __entry->stage),
 		  __entry->error, __entry->comm, __entry->pid, __entry->delay,
 		  LT_SHOW(FLAG, __entry->flag), __entry->start,
-		  LT_SHOW(BLOCK_END, __entry->end), __entry->requeues, __entry->disk)
+		  LT_SHOW(BLOCK_END, __entry->end), __entry->requeues, __entry->disk,
+		  LT_SHOW(BLOCK_CAUSE, __entry->cause), __entry->throttled,
+		  __entry->getrq, __entry->queue, __entry->device, __entry->flush)
 );
 
 #endif /* _LT_TRACE_BLOCK_H */

@@ -43,7 +43,7 @@ sync
 undelayed "a direct read" direct /dev/sda
 undelayed "a page of a file" fault "$T/mnt/mapped"
 on_disk "a direct read" 400 direct /dev/sda -- call:preadv2 disk:sda stage:device
-on_disk "fsync" 200 fsync "$T/mnt/file" -- call:fsync disk:sda stage:device
+on_disk "fsync" 200 fsync "$T/mnt/file" -- call:fsync disk:sda stage:device io:flush? io:device?
 on_disk "a page of a file" 400 fault "$T/mnt/mapped" -- state:blocked disk:sda stage:device
 swapon "$T/mnt/swap" || give_up "no swap"
 group memory
@@ -60,12 +60,33 @@ swapoff "$T/mnt/swap"
 on_disk "the lock of an inode, held over I/O" 500 inode "$T/mnt/inode" -- \
 	call:fchmod waker:lt-holder disk:sda stage:device
 
+# Eight others read from a disk that does one at a time, with requests for four. The journal has
+# nothing to write meanwhile.
+sync
+queue=/sys/block/sda/queue
+if ! echo mq-deadline >$queue/scheduler || ! echo 4 >$queue/nr_requests ||
+   ! echo 1 >/sys/block/sda/device/queue_depth; then
+	give_up "no small queue"
+fi
+slow 60
+readers=()
+for i in 1 2 3 4 5 6 7 8; do
+	dd if=/dev/sda of=/dev/null bs=4k count=1000 skip=$((i * 1000)) iflag=direct 2>/dev/null &
+	readers+=($!)
+done
+prepare direct /dev/sda
+explained "tags that are used up" call:preadv2 disk:sda stage:bio io:getrq io:queue?
+kill "${readers[@]}"
+wait "${readers[@]}" 2>/dev/null
+slow 0
+echo none >$queue/scheduler
+echo 64 >/sys/block/sda/device/queue_depth
+
 group io
 prepare direct /dev/sda
 echo "$pid" >"$group/cgroup.procs"
 echo "${dev/,/:} rbps=8192" >"$group/io.max" || give_up "no io.max"
-not_named "a bio that has no request yet is not tracked"
-explained "io.max" call:preadv2 stage:bio
+explained "io.max" call:preadv2 disk:sda stage:bio io:throttled
 no_group
 
 dd if=/dev/zero of="$T/mnt/dirty" bs=64k count=4 2>/dev/null
@@ -75,13 +96,12 @@ slow 100
 sleep 0.1
 trace_stop "$T/trace"
 slow 0
-judged "umount with dirty data" call:umount2 disk:sda stage:device
+judged "umount with dirty data" call:umount2 disk:sda stage:device io:flush? io:device?
 
 modprobe dm_delay
 dmsetup create --noudevsync lt-slow --table "0 65536 delay /dev/sda 0 500" || give_up "no dm-delay"
 dmsetup mknodes lt-slow
 prepare direct /dev/mapper/lt-slow
-not_named "a bio of a device without requests is not tracked"
-explained "dm-delay" call:preadv2 stage:bio
+explained "dm-delay" call:preadv2 disk:dm-0 stage:bio io:lower
 dmsetup remove --noudevsync lt-slow
 wait_for 20 rmmod scsi_debug 2>/dev/null

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of latency_tracker_block know of each other.
+ */
+#ifndef _LT_BLOCK_BLOCK_H
+#define _LT_BLOCK_BLOCK_H
+
+#include <linux/types.h>
+
+#include "usecase/usecase.h"
+#include "wrapper/bio.h"
+#include "wrapper/ftrace.h"
+#include <trace/events/latency_tracker_block.h>
+
+/* Of a stage of a request or bio. Two longs: no padding, which would be part of the key. */
+struct block_key {
+	const void *of;
+	unsigned long stage;
+};
+
+/* For the report of an end. */
+struct block_end {
+	struct request *rq;	/* NULL if it is a bio's */
+	int error;
+};
+
+extern struct lt_usecase block_usecase;
+
+/* disk.c */
+bool wants_disk(const struct gendisk *disk, dev_t part);
+u32 set_threshold(struct latency_tracker_in *in, const struct gendisk *disk);
+void describe(struct lt_block_report *report, const struct gendisk *disk);
+
+/* request.c */
+extern struct lt_probe block_probes[];
+extern const unsigned int block_nr_probes;
+void request_collected(const struct request *rq);
+
+/* bio.c */
+#ifdef LT_HAVE_FUNCTION_ENTRY
+extern struct lt_stage bio_stage;
+#define BIO_STAGE	(&bio_stage)
+
+static inline bool bios_are_tracked(void)
+{
+	return READ_ONCE(bio_stage.on);
+}
+
+void bio_find_functions(void);
+void bios_complete(struct latency_tracker *tracker, const struct request *rq,
+		   unsigned int nr_bytes);
+void bio_account(const struct latency_tracker_verdict *verdict,
+		 struct lt_block_times *times);
+bool bio_is_wanted(const struct latency_tracker_verdict *verdict);
+#else
+#define BIO_STAGE	NULL
+
+static inline bool bios_are_tracked(void)
+{
+	return false;
+}
+
+static inline void bio_find_functions(void)
+{
+}
+
+static inline void bios_complete(struct latency_tracker *tracker,
+				 const struct request *rq,
+				 unsigned int nr_bytes)
+{
+}
+
+static inline void bio_account(const struct latency_tracker_verdict *verdict,
+			       struct lt_block_times *times)
+{
+}
+
+static inline bool bio_is_wanted(const struct latency_tracker_verdict *verdict)
+{
+	return true;
+}
+#endif
+
+#endif /* _LT_BLOCK_BLOCK_H */

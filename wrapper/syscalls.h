@@ -6,7 +6,10 @@
 #define _LT_WRAPPER_SYSCALLS_H
 
 #include <linux/compat.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 #include <linux/unistd.h>
+#include <asm/syscall.h>
 #include <trace/events/syscalls.h>
 
 #include "wrapper/tracepoint.h"
@@ -16,6 +19,7 @@
  * the same for i386 and arm; an ABI never changes.
  */
 #define LT_NR_COMPAT_EXIT	1
+#define LT_NR_COMPAT_SCHED_YIELD	158
 #ifdef CONFIG_X86
 #define LT_NR_COMPAT_EXIT_GROUP	252
 #else
@@ -45,6 +49,33 @@ static inline bool lt_syscall_is_final(long nr)
 	nr &= ~(long)__X32_SYSCALL_BIT;
 #endif
 	return nr == __NR_exit || nr == __NR_exit_group;
+}
+
+/* Its last system call was of the 32-bit table. */
+static inline bool lt_task_is_32bit(struct task_struct *task)
+{
+#if defined(CONFIG_X86) && defined(CONFIG_IA32_EMULATION)
+	return task_thread_info(task)->status & TS_COMPAT;
+#elif defined(CONFIG_ARM64) && defined(CONFIG_COMPAT)
+	return is_compat_thread(task_thread_info(task));
+#else
+	return false;
+#endif
+}
+
+/*
+ * @task, which is not the current one and can run, gives its CPU up by itself: is it
+ * in sched_yield()? What else it may be in does not let it go while it can run. A
+ * kernel thread has no system call, but does not come here otherwise either. Its stack
+ * must not go away.
+ */
+static inline bool lt_syscall_is_yield(struct task_struct *task)
+{
+	if (task->flags & PF_KTHREAD)
+		return true;
+	return syscall_get_nr(task, task_pt_regs(task)) ==
+	       (lt_task_is_32bit(task) ? LT_NR_COMPAT_SCHED_YIELD :
+					 __NR_sched_yield);
 }
 
 #endif /* _LT_WRAPPER_SYSCALLS_H */

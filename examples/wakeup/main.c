@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wake-up latency: from the moment a task is woken until it runs.
+ * Wake-up latency: from the moment a task is woken, or loses its CPU although it
+ * could go on, until it runs.
  *
  * Default threshold: 10 ms. An event wakeup_latency names the task that waited,
  * the task that woke it, and the task that held the CPU, with the kernel stack of
@@ -21,6 +22,9 @@
  *   sched_wakeup has cancelled the event, if the waker is slow. The count of
  *   preemptions of the task tells.
  *
+ * A task that was preempted, and had set another state before, may be woken while it
+ * waits: it waits on, since it was preempted.
+ *
  * A second wake-up of a task that has not run since the first is not traced:
  * the first one has left it in state TASK_RUNNING, in which it is not woken, until
  * it runs and sets another. So if a begin finds an event of the same task, that
@@ -31,9 +35,11 @@
 
 #include "examples/wakeup/history.h"
 #include "examples/wakeup/throttle.h"
+#include "usecase/filter_set.h"
 #include "usecase/look.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
+#include "wrapper/syscalls.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_wakeup.h>
@@ -44,18 +50,26 @@
 
 static struct lt_usecase usecase;
 
+static struct lt_toggle preempted = { .usecase = &usecase, .on = true };
+module_param_cb(preempted, &lt_toggle_ops, &preempted, 0644);
+MODULE_PARM_DESC(preempted, "Track the wait of a task that lost its CPU, too, not only that of one that is woken (default Y)");
+
 /**
  * struct wakeup - private data of an event
- * @preempted: how often the task had been preempted when it was woken
+ * @preempted: how often the task had been preempted when it was woken, modulo 2^32
  * @pid: of the task
  * @prio: its priority when it was woken
- * @waker_pid: of the task that woke it
+ * @cpu: where it was preempted
+ * @reason: of enum lt_wakeup_reason
+ * @waker_pid: of the task that woke it, or -1
  * @waker_comm: likewise
  */
 struct wakeup {
-	unsigned long preempted;
+	u32 preempted;
 	pid_t pid;
 	int prio;
+	int cpu;
+	u32 reason;
 	pid_t waker_pid;
 	char waker_comm[TASK_COMM_LEN];
 };
@@ -65,34 +79,64 @@ struct wakeup_end {
 	struct task_struct *next;
 };
 
-static void begin(struct latency_tracker *tracker, struct task_struct *task)
+static void begin(struct latency_tracker *tracker, struct task_struct *task,
+		  struct wakeup *wakeup, u32 flags)
 {
-	struct wakeup wakeup;
 	struct latency_tracker_in in = {
-		.priv = &wakeup,
-		.priv_len = sizeof(wakeup),
+		.priv = wakeup,
+		.priv_len = sizeof(*wakeup),
+	};
+
+	wakeup->preempted = READ_ONCE(task->nivcsw);
+	wakeup->pid = task->pid;
+	wakeup->prio = task->prio;
+	latency_tracker_event_in(tracker, &task, sizeof(task), flags, &in);
+}
+
+static void begin_woken(struct latency_tracker *tracker,
+			struct task_struct *task, u32 flags)
+{
+	struct wakeup wakeup = {
+		.reason = LT_WAKEUP_WOKEN,
+		.waker_pid = current->pid,
 	};
 
 	if (!lt_task_passes(&usecase, task))
 		return;
-	wakeup.preempted = READ_ONCE(task->nivcsw);
-	wakeup.pid = task->pid;
-	wakeup.prio = task->prio;
-	wakeup.waker_pid = current->pid;
 	memcpy(wakeup.waker_comm, current->comm, TASK_COMM_LEN);
-	latency_tracker_event_in(tracker, &task, sizeof(task),
-				 LATENCY_TRACKER_UNIQUE, &in);
+	begin(tracker, task, &wakeup, flags);
 }
 
+/*
+ * A task on a run queue runs, or waits since it was preempted. That does not change
+ * meanwhile, other than that it gets its CPU: pi_lock of the task is held.
+ */
 static void probe_sched_waking(void *data, struct task_struct *task)
 {
-	if (task != current)	/* else it is not asleep */
-		begin(data, task);
+	if (task == current)	/* it is not asleep */
+		return;
+	begin_woken(data, task, READ_ONCE(preempted.on) && READ_ONCE(task->on_rq) ?
+				LATENCY_TRACKER_KEEP : LATENCY_TRACKER_UNIQUE);
 }
 
 static void probe_sched_wakeup_new(void *data, struct task_struct *task)
 {
-	begin(data, task);
+	begin_woken(data, task, LATENCY_TRACKER_UNIQUE);
+}
+
+/* Whether a task has called sched_yield() is only known when it is back. */
+static void begin_preempted(struct latency_tracker *tracker,
+			    struct task_struct *prev, bool preempt)
+{
+	struct wakeup wakeup = {
+		.cpu = raw_smp_processor_id(),
+		.reason = preempt ? LT_WAKEUP_PREEMPTED : LT_WAKEUP_RUNNABLE,
+		.waker_pid = -1,
+		.waker_comm = "-",
+	};
+
+	if (lt_task_passes(&usecase, prev))
+		begin(tracker, prev, &wakeup, LATENCY_TRACKER_UNIQUE);
 }
 
 /* Under the lock of the run queue of @task. */
@@ -109,9 +153,11 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 	struct wakeup_end end = { .prev = prev, .next = next };
 
 	history_switch(prev, next, preempt || !prev_state);
-	if (is_idle_task(next) || !lt_task_passes(&usecase, next))
-		return;
-	latency_tracker_event_out(data, &next, sizeof(next), 0, &end, 0);
+	if (!is_idle_task(next) && lt_task_passes(&usecase, next))
+		latency_tracker_event_out(data, &next, sizeof(next), 0, &end, 0);
+	if (READ_ONCE(preempted.on) && !is_idle_task(prev) &&
+	    lt_switch_is_runnable(prev, prev_state))
+		begin_preempted(data, prev, preempt);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
@@ -144,7 +190,19 @@ static bool was_preempted(const struct latency_tracker_verdict *verdict)
 	const struct wakeup *wakeup = verdict->priv;
 	const struct wakeup_end *end = verdict->out_data;
 
-	return end && READ_ONCE(end->next->nivcsw) != wakeup->preempted;
+	return end && (u32)READ_ONCE(end->next->nivcsw) != wakeup->preempted;
+}
+
+/* @task has got a CPU again, and is still where it was switched from. */
+static u32 reason_of(const struct wakeup *wakeup, struct task_struct *task)
+{
+	if (wakeup->reason == LT_WAKEUP_WOKEN)
+		return LT_WAKEUP_WOKEN;
+	if (wakeup->cpu != raw_smp_processor_id())
+		return LT_WAKEUP_MIGRATED;
+	if (wakeup->reason == LT_WAKEUP_RUNNABLE && lt_syscall_is_yield(task))
+		return LT_WAKEUP_YIELDED;
+	return LT_WAKEUP_PREEMPTED;
 }
 
 static void report_end(const struct latency_tracker_verdict *verdict,
@@ -156,6 +214,7 @@ static void report_end(const struct latency_tracker_verdict *verdict,
 		.waker_comm = wakeup->waker_comm,
 		.waker_pid = wakeup->waker_pid,
 		.cpu = raw_smp_processor_id(),
+		.reason = reason_of(wakeup, end->next),
 	};
 	struct wait wait = {
 		.task = end->next,
@@ -251,6 +310,7 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 		.waker_comm = wakeup->waker_comm,
 		.waker_pid = wakeup->waker_pid,
 		.cpu = cpu_of(verdict, wakeup->pid),
+		.reason = wakeup->reason,
 	};
 	struct lt_wakeup_prev prev = {
 		.pid = -1,

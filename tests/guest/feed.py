@@ -242,7 +242,7 @@ FORMATS = (
     Format('/irq', choice, 0, (1 << 31) - 1, none=True),
     Format('/vector', choice, 0, 9, none=True, names=VECTORS),
     Format('/states', several, names=STATES),
-    Format('/kthreads', toggle),
+    Format('/kthreads', toggle), Format('/bios', toggle), Format('/preempted', toggle),
     # There are no gaps in a guest.
     Format('/cpu', choice, 0, os.sysconf('SC_NPROCESSORS_CONF') - 1),
     Format('/action', action, 0, (1 << 28) - 2, slow=False),

@@ -162,17 +162,30 @@ def wakeup(check):
     if check.fields['flag'] != 'ended':
         return False
     trace, pid = check.trace, check.number('pid')
-    wake = trace.wakes[pid].behind(check.begin)
     switch = trace.to[pid].behind(check.end)
-    if not wake or not switch:
+    since = (trace.wakes if check.fields.get('reason', 'woken') == 'woken' else trace.away)[pid]
+    since = since.behind(check.begin)
+    if not since or not switch:
         return None
-    check.expect(waker_pid=wake.pid, waker_comm=trace.comms[wake.pid],
-                 comm=switch.next_comm, prio=switch.next_prio, cpu=switch.cpu,
+    woken_or_left(check, since, switch)
+    check.expect(comm=switch.next_comm, prio=switch.next_prio, cpu=switch.cpu,
                  prev_comm=switch.prev_comm, prev_pid=switch.prev, prev_prio=switch.prev_prio)
     check.expect_tgid('tgid', pid)
     check.expect_tgid('prev_tgid', switch.prev)
     holder(check, switch)
     return True
+
+
+def woken_or_left(check, since, switch):
+    """Who has woken it, or that it has lost its CPU."""
+    if check.fields.get('reason', 'woken') == 'woken':
+        check.expect(waker_pid=since.pid, waker_comm=check.trace.comms[since.pid])
+        return
+    check.counts['lost'] += 1
+    check.expect(waker_pid=-1, waker_comm='-')
+    check.expect(reason={'preempted', 'yielded'} if since.cpu == switch.cpu else 'migrated')
+    if since.state[0] != 'R':
+        check.wrong.append(f'it could not go on: {since.state}')
 
 
 def waits(check):
@@ -197,7 +210,7 @@ def holder(check, switch):
     times, switches = check.trace.ran(switch.cpu, check.begin, switch.time)
     pid, ran = check.number('holder_pid'), check.number('holder_ran')
     check.expect(holder_comm=check.trace.comms[pid], holder_prio=check.trace.prios[pid])
-    if switches > 25 or check.delay_us < 5 * SLACK or not ran:
+    if switches > 25 or check.delay_us < 5 * SLACK or not ran or not times:
         return
     check.counts['holders'] += 1
     slack = SLACK + check.delay_us / 20

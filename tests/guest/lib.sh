@@ -155,15 +155,18 @@ sleep_silently()
 
 # --- trackers ------------------------------------------------------------------------
 
-# load TRACKER [PARAMETER=VALUE...]: offcpu with sleeping tasks, unless states= says otherwise, and
-# syscalls with all calls, unless calls= does; states=default and calls=default are those of the modules.
+# load TRACKER [PARAMETER=VALUE...]: offcpu with sleeping tasks, unless states= says otherwise, syscalls
+# with all calls, unless calls= does, and wakeup without tasks that are preempted, unless preempted=
+# does; states=default, calls=default and preempted=default are those of the modules.
 load()
 {
 	local wanted_args=("${@:2}")
 
 	[[ $1 != offcpu || $* == *\ states=* ]] || wanted_args+=(states=all)
 	[[ $1 != syscalls || $* == *\ calls=* ]] || wanted_args+=(calls=)
+	[[ $1 != wakeup || $* == *\ preempted=* ]] || wanted_args+=(preempted=N)
 	[[ $* != *\ states=default* ]] || wanted_args=("${wanted_args[@]/states=default/}")
+	[[ $* != *\ preempted=default* ]] || wanted_args=("${wanted_args[@]/preempted=default/}")
 	modprobe "latency_tracker_$1" "${wanted_args[@]}" ||
 		give_up "latency_tracker_$1 could not be loaded with ${wanted_args[*]}"
 }
@@ -440,6 +443,7 @@ tracker_of()
 	case $1 in
 	queue) echo block ;;
 	softirq) echo irq ;;
+	preempted) echo wakeup ;;
 	*) echo "$1" ;;
 	esac
 }

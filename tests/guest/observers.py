@@ -230,6 +230,21 @@ class Wakeup(Scheduler):
             self.early[pid] = line.time
 
 
+class Preempted(Scheduler):
+    """A task loses its CPU, although it could go on, and gets one again."""
+    report = 'wakeup_latency'
+
+    def switch(self, time, prev, state, after):
+        self.end(after, time)
+        if prev and state[0] == 'R':
+            self.begin(prev, time)
+            if STATE_UNSURE and state == 'R':
+                self.doubtful.add((prev, time))
+
+    def key(self, fields):
+        return None if fields['reason'] == 'woken' else super().key(fields)
+
+
 class Offcpu(Scheduler):
     """A task loses its CPU, for whatever reason, and gets one again."""
     report = 'offcpu_sched_switch'
@@ -409,5 +424,5 @@ class Network(Observer):
         return fields.get('skbaddr', '').removeprefix('0x')
 
 
-KINDS = {'syscalls': Syscalls, 'wakeup': Wakeup, 'offcpu': Offcpu, 'block': Block,
-         'queue': Queue, 'irq': Irq, 'softirq': Softirq, 'network': Network}
+KINDS = {'syscalls': Syscalls, 'wakeup': Wakeup, 'preempted': Preempted, 'offcpu': Offcpu,
+         'block': Block, 'queue': Queue, 'irq': Irq, 'softirq': Softirq, 'network': Network}

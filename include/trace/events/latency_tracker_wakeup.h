@@ -53,6 +53,15 @@ enum lt_wakeup_cause {
 	LT_WAKEUP_DL_SERVER,
 };
 
+/* Since when it waits; LT_VALUES_WAKEUP_REASON has the names. */
+enum lt_wakeup_reason {
+	LT_WAKEUP_WOKEN,
+	LT_WAKEUP_PREEMPTED,
+	LT_WAKEUP_YIELDED,
+	LT_WAKEUP_RUNNABLE,	/* one of these two, while it waits */
+	LT_WAKEUP_MIGRATED,	/* it lost its CPU, and got another one */
+};
+
 /**
  * struct lt_wakeup_why - why a task had no CPU
  * @cause_ns: how much of the wait @cause was
@@ -74,14 +83,21 @@ struct lt_wakeup_why {
  * @waker_comm: of the task that woke @task
  * @waker_pid: likewise
  * @cpu: the CPU
+ * @reason: of enum lt_wakeup_reason
  */
 struct lt_wakeup_report {
 	const struct task_struct *task;
 	const char *waker_comm;
 	pid_t waker_pid;
 	int cpu;
+	u32 reason;
 };
 #endif
+
+/* enum lt_wakeup_reason */
+#define LT_VALUES_WAKEUP_REASON(FIRST, NEXT)				\
+	FIRST(0, "woken") NEXT(1, "preempted") NEXT(2, "yielded")	\
+	NEXT(3, "runnable") NEXT(4, "migrated")
 
 /* enum lt_wakeup_cause */
 #define LT_VALUES_WAKEUP_CAUSE(FIRST, NEXT)				\
@@ -116,6 +132,7 @@ struct lt_wakeup_report {
 	F(INT, int, holder_prio, why->holder.prio)				\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
 	F(ENUM, u32, cause, WAKEUP_CAUSE, why->cause)			\
+	F(ENUM, u32, reason, WAKEUP_REASON, report->reason)		\
 	F(STACK, prev_stack, &prev->stack)
 
 TRACE_EVENT(wakeup_latency,
@@ -126,7 +143,7 @@ TRACE_EVENT(wakeup_latency,
 
 	TP_fast_assign(LT_FIELDS_WAKEUP_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, waker_comm=%s, waker_pid=%d, prev_comm=%s, prev_pid=%d, prev_tgid=%d, prev_prio=%d, holder_comm=%s, holder_pid=%d, holder_prio=%d, holder_ran=%llu, cause=%s, cause_ran=%llu, cgroup=%llu, prev_stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, waker_comm=%s, waker_pid=%d, prev_comm=%s, prev_pid=%d, prev_tgid=%d, prev_prio=%d, holder_comm=%s, holder_pid=%d, holder_prio=%d, holder_ran=%llu, cause=%s, cause_ran=%llu, cgroup=%llu, reason=%s, prev_stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->prio,
 		  __entry->cpu, __entry->delay, LT_SHOW(FLAG, __entry->flag),
@@ -136,7 +153,7 @@ TRACE_EVENT(wakeup_latency,
 		  __entry->holder_pid, __entry->holder_prio,
 		  __entry->holder_ran,
 		  LT_SHOW(WAKEUP_CAUSE, __entry->cause), __entry->cause_ran,
-		  __entry->cgroup,
+		  __entry->cgroup, LT_SHOW(WAKEUP_REASON, __entry->reason),
 		  LT_SHOW_STACK(prev_stack))
 );
 

@@ -64,14 +64,15 @@ wait_alone "a supervisor of its system calls" supervised waker:lt-holder
 wait_alone "a datagram that nobody reads" datagram packet:lo
 kept "SIGSTOP" state:stopped stopped
 kept "a debugger" state:traced traced
-kept "a real-time task takes the CPU" state:preempted preempted
+kept "a real-time task takes the CPU" "state:preempted cause:cpu holder:lt-spin" preempted
+wait_alone "sched_yield, to an equal task" yields call:sched_yield state:yielded cause:cpu holder:lt-holder
 kept "cgroup.freeze" state:frozen frozen
 no_group
-kept "cpu.max" state:throttled throttled
+kept "cpu.max" "state:throttled cause:throttled" throttled
 no_group
 modprobe latency_tracker_inject || give_up "no latency_tracker_inject"
 # Of whatever runs there at that moment, which may have preempted the victim.
-kept "an interrupt handler" "irq:lt_first state:preempted?" interrupted
+kept "an interrupt handler" "irq:lt_first state:preempted? cause:cpu? holder:sh? holder:bash?" interrupted
 rmmod latency_tracker_inject
 
 # The wait is that from the wake-up on.

@@ -143,6 +143,29 @@ def spin(cpu):
                     return
 
 
+def yields():
+    """It lets another real-time task of its priority go on, which takes its time."""
+    os.sched_setaffinity(0, {1})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    ours, theirs = os.pipe()
+    if not os.fork():
+        be_called('lt-holder')
+        os.read(ours, 1)
+        spin_for(HELD_S / 2)
+        os._exit(0)
+    ready()
+    os.write(theirs, b'x')      # it can go on now, but does not take the CPU
+    begun = time.monotonic_ns()
+    os.sched_yield()
+    tell(begun, time.monotonic_ns())
+
+
+def spin_for(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
 def trace(pid):
     """No victim: stops that task, as a debugger does."""
     pid = int(pid)
@@ -298,5 +321,5 @@ def supervised():
 if __name__ == '__main__':
     be_called('lt-victim')
     {way.__name__: way for way in (
-        direct, fsync, fault, swap, memory, spin, trace, sleep, child, pipe, flock, inode, lock,
+        direct, fsync, fault, swap, memory, spin, yields, trace, sleep, child, pipe, flock, inode, lock,
         datagram, received, supervised)}[sys.argv[1]](*sys.argv[2:])

@@ -136,6 +136,7 @@ static struct failing functions[] = {
 	FAILS(kobject_init_and_add, fail_kobject),
 	FAILS(kthread_create_on_node, fail_enomem),
 	FAILS(tracepoint_probe_register, fail_enomem),
+	FAILS(register_ftrace_function, fail_enomem),
 	FAILS(register_kprobe, fail_enomem),
 	FAILS(register_kretprobe, fail_enomem),
 	FAILS(__cpuhp_setup_state, fail_enomem),

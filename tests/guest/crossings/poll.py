@@ -169,6 +169,22 @@ def single(number):
           f' more={int(woken(fd, 1))} middle_ms={sorted(took)[number // 2]}')
 
 
+def second(number):
+    """Two at once, of which the second one is told when the interval is over."""
+    fd, took, wakes = open_all(1)[0], [], 0
+    for _ in range(number):
+        time.sleep(1.5 * value('crossings_interval_ns') / 1e9)
+        cross()
+        wakes += woken(fd, 20)
+        os.pread(fd, 32, 0)
+        begin = time.monotonic_ns()
+        cross()
+        wakes += woken(fd, 20)
+        took.append((time.monotonic_ns() - begin) // 1000000)
+        os.pread(fd, 32, 0)
+    print(f'wakes={wakes} least_ms={min(took)} middle_ms={sorted(took)[number // 2]}')
+
+
 def pending():
     """Told while it is pending, and once more if its end is late."""
     fd = open_all(1)[0]

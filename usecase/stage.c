@@ -87,7 +87,7 @@ static int stage_set(const char *val, const struct kernel_param *kp)
 			err = switch_on(stage);
 	}
 	if (!err)
-		stage->on = on;
+		WRITE_ONCE(stage->on, on);	/* pairs with READ_ONCE() of the module */
 	return err;
 }
 

@@ -53,6 +53,28 @@ probe_##event##_q_rw(void *data, struct request_queue *q,		\
 #define probe_block_bio_frontmerge	lt_pick_probe_bio(block_bio_frontmerge)
 
 /*
+ * LT_DEFINE_PROBE_BIO_SPLIT(handler) defines that of block_split; it calls handler(void
+ * *data, struct bio *bio, unsigned int sector). @bio is the first part, or with device
+ * mapper the whole; @sector where the rest begins, its low 32 bits.
+ */
+#define LT_DEFINE_PROBE_BIO_SPLIT(handler)				\
+static void __maybe_unused						\
+probe_block_split_bio(void *data, struct bio *bio, unsigned int sector)	\
+{									\
+	handler(data, bio, sector);					\
+}									\
+static void __maybe_unused						\
+probe_block_split_q(void *data, struct request_queue *q,		\
+		    struct bio *bio, unsigned int sector)		\
+{									\
+	handler(data, bio, sector);					\
+}
+
+#define probe_block_split						\
+	lt_pick_probe(block_split, probe_block_split_bio,		\
+		      probe_block_split_q)
+
+/*
  * The whole disk that it is for; its partition, 0 if there is none; and its first sector
  * on the disk. The last two with preemption off, before it is passed on.
  *
@@ -130,10 +152,16 @@ static inline bool lt_bio_is_new(struct bio *bio)
 	return !bio_flagged(bio, BIO_TRACE_COMPLETION);
 }
 
+/* In bio_endio(): does it wait for more ends than its own, or did until this one? */
+static inline bool lt_bio_waits(struct bio *bio)
+{
+	return bio_flagged(bio, BIO_CHAIN);
+}
+
 /* In bio_endio(): how many ends it waits for, with this one. */
 static inline int lt_bio_remaining(struct bio *bio)
 {
-	if (!bio_flagged(bio, BIO_CHAIN))
+	if (!lt_bio_waits(bio))
 		return 1;
 	return atomic_read(&bio->__bi_remaining);
 }

@@ -206,6 +206,19 @@ static inline u64 lt_sched_queued(const struct task_struct *task)
 #endif
 }
 
+/*
+ * How long @task has waited for a CPU in all, ns, without the wait that lasts. Where the
+ * kernel does not record it, nothing that a task does is told from waiting for a CPU.
+ */
+static inline u64 lt_sched_run_delay(const struct task_struct *task)
+{
+#ifdef CONFIG_SCHED_INFO
+	return task->sched_info.run_delay;
+#else
+	return ktime_get_mono_fast_ns();
+#endif
+}
+
 /* That clock of this CPU now: local_clock(), which 6.1 exports only so. */
 static inline u64 lt_sched_clock(void)
 {

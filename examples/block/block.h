@@ -52,6 +52,7 @@ void bios_complete(struct latency_tracker *tracker, const struct request *rq,
 void bio_account(const struct latency_tracker_verdict *verdict,
 		 struct lt_block_times *times);
 bool bio_is_wanted(const struct latency_tracker_verdict *verdict);
+bool bio_is_doubtful(const struct latency_tracker_verdict *verdict);
 #else
 #define BIO_STAGE	NULL
 
@@ -78,6 +79,12 @@ static inline void bio_account(const struct latency_tracker_verdict *verdict,
 static inline bool bio_is_wanted(const struct latency_tracker_verdict *verdict)
 {
 	return true;
+}
+
+static inline bool
+bio_is_doubtful(const struct latency_tracker_verdict *verdict)
+{
+	return false;
 }
 #endif
 

@@ -25,11 +25,10 @@
 
 static void callback(const struct latency_tracker_verdict *verdict)
 {
-	static const struct lt_block_times none;
 	const struct block_key *key = verdict->key;
 	const struct block_end *end = verdict->out_data;
 	struct lt_block_report *report = verdict->priv;
-	struct lt_block_times times = none;
+	struct lt_block_times times = {};
 	char rwbs[RWBS_LEN] = {};
 
 	if (key->stage == LT_BLOCK_REQUEST &&
@@ -56,6 +55,13 @@ static bool is_wanted(const struct latency_tracker_verdict *verdict)
 	return key->stage != LT_BLOCK_BIO || bio_is_wanted(verdict);
 }
 
+static bool is_doubtful(const struct latency_tracker_verdict *verdict)
+{
+	const struct block_key *key = verdict->key;
+
+	return key->stage == LT_BLOCK_BIO && bio_is_doubtful(verdict);
+}
+
 struct lt_usecase block_usecase = {
 	.name = "block",
 	.owner = THIS_MODULE,
@@ -63,6 +69,7 @@ struct lt_usecase block_usecase = {
 	.stage = BIO_STAGE,
 	.report = callback,
 	.is_wanted = is_wanted,
+	.is_false_alarm = is_doubtful,
 	.usec_threshold = USEC_THRESHOLD,
 	.collect_ns = COLLECT_NS,
 	.max_events = MAX_EVENTS,
@@ -72,6 +79,7 @@ struct lt_usecase block_usecase = {
 };
 
 LT_USECASE_PARAMS(block_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
+LT_DOUBTFUL_PARAM(block_usecase);
 
 static int __init block_init(void)
 {

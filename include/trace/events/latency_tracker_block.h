@@ -61,13 +61,13 @@ struct lt_block_times {
  * @first: when that request began; if it was requeued, for the first time
  * @issued: when that was issued; if it was requeued, as @first
  * @completed: when the part of it that completed last did
+ * @ended: its last end that was seen
  * @submitter: the task that submitted it, then the one that admitted it; only to
  *	compare
- * @pid: its pid
- * @switches: how often that had gone to sleep when it was submitted, then admitted
- * @ended: its last end that was seen
- * @ends: that were seen; see may_be_over()
- * @error: negative errno at the last one
+ * @run_delay: how long that had waited for a CPU when it admitted it, units of 1024 ns
+ * @delayed: how long it has from then to @got
+ * @switches: how often it had gone to sleep when it was submitted, then admitted
+ * @error: negative errno at @ended
  * @was_held: another task admitted it
  * @slept: its task slept between @admitted and @got
  * @has_requests: the disk has requests
@@ -80,9 +80,9 @@ struct lt_block_stamps {
 	u64 completed;
 	u64 ended;
 	const struct task_struct *submitter;
-	pid_t pid;
-	u32 switches;
-	atomic_t ends;
+	u32 run_delay;
+	u32 delayed;
+	u16 switches;
 	s16 error;
 	bool was_held : 1;
 	bool slept : 1;
@@ -100,6 +100,7 @@ struct lt_block_stamps {
  * @requeues: how often it has been requeued
  * @comm: of the task that inserted or issued it
  * @disk: the name of the whole disk
+ * @ends: of a bio: those that were seen; see may_be_over()
  * @bio: of a bio
  */
 struct lt_block_report {
@@ -112,6 +113,7 @@ struct lt_block_report {
 	u32 requeues;
 	char comm[TASK_COMM_LEN];
 	char disk[DISK_NAME_LEN];
+	atomic_t ends;
 	struct lt_block_stamps bio;
 };
 #endif

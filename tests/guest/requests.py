@@ -89,7 +89,7 @@ class Bios:
     # The machine may pause between the tracker's look at its clock and the kernel's event, us.
     NEAR = 20000
     # What is shorter is not compared: the machine may pause anywhere.
-    LONG = 50000
+    LONG = 100000
 
     def __init__(self, _):
         self.expected, self.reported = Counter(), Counter()

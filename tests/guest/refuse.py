@@ -249,7 +249,7 @@ def grow(kind, path, argument):
     """A pool is too small for the threads that are in a system call at once. The tracker sees this
     process alone."""
     module, number = Module(path), int(argument)
-    threading.stack_size(65536)
+    threading.stack_size(256 << 10)
 
     def run(n):
         error = module.load(f'max_events={GROW_FROM} grow_limit={4 * number}'

@@ -30,7 +30,7 @@ on_disk()
 	slow 0
 }
 
-results=10
+results=11
 scsi "waits for a disk of scsi_debug"
 mkfs.ext4 -q /dev/sda || give_up "no ext4"
 mkdir "$T/mnt"

@@ -219,6 +219,19 @@ static inline u64 lt_sched_run_delay(const struct task_struct *task)
 #endif
 }
 
+/*
+ * Has @task said that it waits for memory, as in reclaim, for memory.high, or for a
+ * page that was evicted a short time ago? Not with psi=0.
+ */
+static inline bool lt_task_waits_for_memory(const struct task_struct *task)
+{
+#ifdef CONFIG_PSI
+	return task->in_memstall;
+#else
+	return false;
+#endif
+}
+
 /* That clock of this CPU now: local_clock(), which 6.1 exports only so. */
 static inline u64 lt_sched_clock(void)
 {

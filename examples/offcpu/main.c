@@ -189,7 +189,8 @@ static void report(const struct latency_tracker_verdict *verdict,
 	struct lt_offcpu_waker waker;
 
 	offcpu_waker_tell(&waker, verdict, state);
-	trace_offcpu_sched_switch(verdict, task, state, &waker, stack);
+	trace_offcpu_sched_switch(verdict, task, state,
+				  offcpu_stall_of(task, state), &waker, stack);
 }
 
 static void report_pending(const struct latency_tracker_verdict *verdict)

@@ -106,3 +106,30 @@ enum offcpu_state offcpu_state_by_stack(enum offcpu_state state,
 		return state;
 	return is_yield(stack) ? OFFCPU_YIELDED : OFFCPU_PREEMPTED;
 }
+
+/**
+ * offcpu_stall_of() - is it for memory, or for I/O, that a task sleeps?
+ * @task: off the CPU, or switched to just now
+ * @state: why it is off the CPU
+ *
+ * The task marks itself before it sleeps, and takes the mark back once it runs
+ * again: nothing has to be kept from the switch away on. It may be preempted in
+ * between, which is no wait for either.
+ *
+ * Context: Any.
+ * Return: for what; both if memory is to be had by I/O. Without pressure stall
+ *	information (CONFIG_PSI, not psi=0) memory is never told.
+ */
+enum offcpu_stall offcpu_stall_of(const struct task_struct *task,
+				  enum offcpu_state state)
+{
+	unsigned int stall = OFFCPU_STALL_NONE;
+
+	if (state != OFFCPU_SLEEPING && state != OFFCPU_BLOCKED)
+		return OFFCPU_STALL_NONE;
+	if (lt_task_waits_for_memory(task))
+		stall |= OFFCPU_STALL_MEMORY;
+	if (task->in_iowait)
+		stall |= OFFCPU_STALL_IO;
+	return stall;
+}

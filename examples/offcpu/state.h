@@ -26,10 +26,20 @@ enum offcpu_state {
 	NR_OFFCPU_STATES,
 };
 
+/* What its sleep is for, as the task has told the kernel; LT_VALUES_OFFCPU_STALL. */
+enum offcpu_stall {
+	OFFCPU_STALL_NONE,
+	OFFCPU_STALL_MEMORY,
+	OFFCPU_STALL_IO,
+	OFFCPU_STALL_MEMORY_IO,
+};
+
 void offcpu_state_init(void);
 enum offcpu_state offcpu_state_of(struct task_struct *prev, bool preempt,
 				  unsigned int prev_state);
 enum offcpu_state offcpu_state_by_stack(enum offcpu_state state,
 					const struct lt_stack *stack);
+enum offcpu_stall offcpu_stall_of(const struct task_struct *task,
+				  enum offcpu_state state);
 
 #endif /* _LT_OFFCPU_STATE_H */

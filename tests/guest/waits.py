@@ -9,7 +9,7 @@ pid=0 is a packet. Reports about that thread, about
 disks, packets and interrupts count. Prints what the reports cover of the time, which NAMEs no field has,
 and which causes are named that are none, each of at least a fifth of the time:
     waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
-A NAME is FIELD:VALUE, such as call:fsync, state:stopped, waker:COMM, holder:COMM, cause:throttled,
+A NAME is FIELD:VALUE, such as call:fsync, state:stopped, waker:COMM, holder:COMM, cause:throttled, stall:memory,
 disk:sda, stage:device, io:throttled (of a bio), packet:lo, irq:NAME. One with a ? behind it may be named, or not.
 """
 import sys
@@ -20,7 +20,7 @@ import ftrace
 # What these fields say is the cause of a wait, if it is there.
 CAUSES = {'state:' + state for state in ('preempted', 'yielded', 'throttled', 'stopped', 'traced',
                                          'frozen', 'other')}
-CAUSE_FIELDS = ('cause', 'holder', 'disk', 'io', 'packet', 'irq')
+CAUSE_FIELDS = ('cause', 'holder', 'disk', 'io', 'packet', 'irq', 'stall')
 UNKNOWN = {'state:unknown', 'cause:unknown', 'io:unknown'}
 
 
@@ -30,7 +30,8 @@ def names(event, fields):
         return {f'call:{fields["call"]}'}
     if event == 'offcpu_sched_switch':
         woken = {f'waker:{fields["waker_comm"]}'} if fields['waker_context'] == 'task' else set()
-        return {f'state:{fields["state"]}'} | woken
+        memory = {'stall:memory'} if fields['stall'].startswith('memory') else set()
+        return {f'state:{fields["state"]}'} | woken | memory
     if event == 'wakeup_latency':
         held = {f'holder:{fields["holder_comm"]}'} if fields['cause'] == 'cpu' else set()
         return {f'cause:{fields["cause"]}'} | held

@@ -40,13 +40,17 @@ struct lt_offcpu_waker {
 	NEXT(6, "throttled") NEXT(7, "stopped") NEXT(8, "traced")	\
 	NEXT(9, "frozen") NEXT(10, "unknown")
 
+/* enum offcpu_stall of examples/offcpu/state.h */
+#define LT_VALUES_OFFCPU_STALL(FIRST, NEXT)				\
+	FIRST(0, "-") NEXT(1, "memory") NEXT(2, "io") NEXT(3, "memory+io")
+
 #define LT_PROTO_OFFCPU_SCHED_SWITCH					\
 	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
-		 const struct task_struct *task, u32 state,		\
+		 const struct task_struct *task, u32 state, u32 stall,	\
 		 const struct lt_offcpu_waker *waker,			\
 		 const struct lt_stack *stack)
 #define LT_ARGS_OFFCPU_SCHED_SWITCH					\
-	TP_ARGS(verdict, task, state, waker, stack)
+	TP_ARGS(verdict, task, state, stall, waker, stack)
 #define LT_FIELDS_OFFCPU_SCHED_SWITCH(F)				\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -59,6 +63,7 @@ struct lt_offcpu_waker {
 	F(ENUM, u32, waker_context, OFFCPU_CONTEXT, waker->context)	\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
 	F(ENUM, u32, state, OFFCPU_STATE, state)			\
+	F(ENUM, u32, stall, OFFCPU_STALL, stall)			\
 	F(INT, int, cpu, task_cpu(task))				\
 	F(STACK, stack, stack)
 
@@ -70,14 +75,14 @@ TRACE_EVENT(offcpu_sched_switch,
 
 	TP_fast_assign(LT_FIELDS_OFFCPU_SCHED_SWITCH(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, waker_comm=%s, waker_pid=%d, waker_context=%s, runqueue=%lld, stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, waker_comm=%s, waker_pid=%d, waker_context=%s, runqueue=%lld, stall=%s, stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->cpu,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
 		  LT_SHOW(OFFCPU_STATE, __entry->state),
 		  __entry->waker_comm, __entry->waker_pid,
 		  LT_SHOW(OFFCPU_CONTEXT, __entry->waker_context),
-		  __entry->runqueue,
+		  __entry->runqueue, LT_SHOW(OFFCPU_STALL, __entry->stall),
 		  LT_SHOW_STACK(stack))
 );
 

@@ -53,7 +53,7 @@ sleep 0.5
 echo $(($(<"$group/memory.current") - (3 << 20))) >"$group/memory.high"
 echo max >"$group/memory.high"
 slow 400
-explained "a page that was swapped out" state:blocked disk:sda stage:device
+explained "a page that was swapped out" state:blocked disk:sda stage:device stall:memory?
 slow 0
 no_group
 swapoff "$T/mnt/swap"

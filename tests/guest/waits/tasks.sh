@@ -101,14 +101,13 @@ trace_stop "$T/trace"
 # Where the kernel does not tell when a task is back in user space, the call is over before that.
 close=call:close
 grep -q ' user_return_notifier_register$' /proc/kallsyms || close+='?'
-judged "a socket that lingers" $close
+judged "a socket that lingers" "$close"
 
 group memory
 prepare memory
 echo "$pid" >"$group/cgroup.procs"
 echo 8M >"$group/memory.high"
-not_named "no field says that a task waits for memory"
-explained "memory.high" state:memory
+explained "memory.high" stall:memory
 no_group
 
 modprobe sch_netem

@@ -15,6 +15,7 @@
 
 #include "latency_tracker.h"
 
+struct cgroup;
 struct lt_entry;
 struct module;
 struct tracepoint;
@@ -38,12 +39,15 @@ struct lt_probe {
  * struct lt_task_filter - which tasks to track
  * @pid: only this thread; 0 is all
  * @tgid: only the threads of this process; 0 is all
+ * @cgroup: only the tasks of this group and of those below it, when their
+ *	operation begins; NULL is all
  *
  * Ids of the initial pid namespace.
  */
 struct lt_task_filter {
 	pid_t pid;
 	pid_t tgid;
+	struct cgroup *cgroup;
 };
 
 /**

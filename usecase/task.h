@@ -14,18 +14,25 @@
 #include <linux/sched.h>
 
 #include "usecase/data.h"
+#include "wrapper/cgroup.h"
 
 /* For module_param_cb(); the argument is the address of the struct lt_usecase. */
 extern const struct kernel_param_ops lt_pid_ops;
 extern const struct kernel_param_ops lt_tgid_ops;
+extern const struct kernel_param_ops lt_cgroup_ops;
 
 #define LT_TASK_FILTER_PARAMS(usecase)					\
 	module_param_cb(pid, &lt_pid_ops, &(usecase), 0644);		\
 	MODULE_PARM_DESC(pid, "Track only this thread; of the initial pid namespace (default 0: all)"); \
 	module_param_cb(tgid, &lt_tgid_ops, &(usecase), 0644);		\
-	MODULE_PARM_DESC(tgid, "Track only threads of this process; of the initial pid namespace (default 0: all)")
+	MODULE_PARM_DESC(tgid, "Track only threads of this process; of the initial pid namespace (default 0: all)"); \
+	module_param_cb(cgroup, &lt_cgroup_ops, &(usecase), 0644);	\
+	MODULE_PARM_DESC(cgroup, "Track only tasks of this control group and of those below it: a path such as /system.slice, or the inode of its directory (default empty: all)")
 
-/* Does @task pass the filter? */
+/*
+ * Does @task pass the filter? At both ends of an operation; at the begin, it must be
+ * in the group, too.
+ */
 static __always_inline bool lt_task_passes(const struct lt_usecase *usecase,
 					   const struct task_struct *task)
 {
@@ -33,6 +40,24 @@ static __always_inline bool lt_task_passes(const struct lt_usecase *usecase,
 	pid_t tgid = READ_ONCE(usecase->task.tgid);
 
 	return (!pid || task->pid == pid) && (!tgid || task->tgid == tgid);
+}
+
+static __always_inline bool
+lt_task_has_cgroup_filter(const struct lt_usecase *usecase)
+{
+	return unlikely(READ_ONCE(usecase->task.cgroup));
+}
+
+/*
+ * A task may change its group while the operation is pending. So an end is looked for
+ * whatever the group is then; if there is none, that is no end without a begin.
+ */
+static __always_inline bool lt_task_in_cgroup(const struct lt_usecase *usecase,
+					      const struct task_struct *task)
+{
+	struct cgroup *cgroup = READ_ONCE(usecase->task.cgroup);
+
+	return likely(!cgroup) || lt_cgroup_has(cgroup, task);
 }
 
 static __always_inline int lt_task_forget(struct latency_tracker *tracker,

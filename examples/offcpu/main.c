@@ -120,7 +120,8 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 	if (task_passes(next))
 		latency_tracker_for_each_event(data, &next, sizeof(next), end,
 					       &at);
-	if (!task_passes(prev) || !is_waiting(preempt, prev_state))
+	if (!task_passes(prev) || !is_waiting(preempt, prev_state) ||
+	    !lt_task_in_cgroup(&usecase, prev))
 		return;
 	state = offcpu_state_of(prev, preempt, prev_state);
 	if (state_passes(state))

@@ -107,7 +107,8 @@ static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 	mine = this_cpu_ptr(&running);
 	mine->task = NULL;
 	mine->unwanted = task;
-	if (!lt_task_passes(&syscalls_usecase, task) || !calls_pass(nr, compat))
+	if (!lt_task_passes(&syscalls_usecase, task) || !calls_pass(nr, compat) ||
+	    !lt_task_in_cgroup(&syscalls_usecase, task))
 		goto out;
 	mine->unwanted = NULL;
 	mine->call.call.nr = nr;
@@ -189,7 +190,8 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 		goto out;
 	if (mine)
 		finish(data, task, mine, &ret);
-	else if (calls_are_filtered())
+	else if (calls_are_filtered() ||
+		 lt_task_has_cgroup_filter(&syscalls_usecase))
 		end_known(data, task, ret);
 	else
 		latency_tracker_event_out(data, &task, sizeof(task), 0, &ret,

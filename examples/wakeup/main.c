@@ -101,7 +101,7 @@ static void begin_woken(struct latency_tracker *tracker,
 		.waker_pid = current->pid,
 	};
 
-	if (!lt_task_passes(&usecase, task))
+	if (!lt_task_passes(&usecase, task) || !lt_task_in_cgroup(&usecase, task))
 		return;
 	memcpy(wakeup.waker_comm, current->comm, TASK_COMM_LEN);
 	begin(tracker, task, &wakeup, flags);
@@ -135,7 +135,7 @@ static void begin_preempted(struct latency_tracker *tracker,
 		.waker_comm = "-",
 	};
 
-	if (lt_task_passes(&usecase, prev))
+	if (lt_task_passes(&usecase, prev) && lt_task_in_cgroup(&usecase, prev))
 		begin(tracker, prev, &wakeup, LATENCY_TRACKER_UNIQUE);
 }
 
@@ -147,14 +147,33 @@ static void probe_sched_wakeup(void *data, struct task_struct *task)
 		lt_task_forget(data, task);
 }
 
+static bool end_event(struct latency_tracker_event *event, void *end)
+{
+	latency_tracker_event_end(READ_ONCE(usecase.tracker), event, 0, end, 0);
+	return false;
+}
+
+/* A wait that may not be tracked: no end without a begin is counted. */
+static noinline void end_known(struct latency_tracker *tracker,
+			       struct wakeup_end *end)
+{
+	latency_tracker_for_each_event(tracker, &end->next, sizeof(end->next),
+				       end_event, end);
+}
+
 static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 			    struct task_struct *next, unsigned int prev_state)
 {
 	struct wakeup_end end = { .prev = prev, .next = next };
 
 	history_switch(prev, next, preempt || !prev_state);
-	if (!is_idle_task(next) && lt_task_passes(&usecase, next))
-		latency_tracker_event_out(data, &next, sizeof(next), 0, &end, 0);
+	if (!is_idle_task(next) && lt_task_passes(&usecase, next)) {
+		if (lt_task_has_cgroup_filter(&usecase))
+			end_known(data, &end);
+		else
+			latency_tracker_event_out(data, &next, sizeof(next), 0,
+						  &end, 0);
+	}
 	if (READ_ONCE(preempted.on) && !is_idle_task(prev) &&
 	    lt_switch_is_runnable(prev, prev_state))
 		begin_preempted(data, prev, preempt);

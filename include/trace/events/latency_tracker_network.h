@@ -12,6 +12,7 @@
 #include <linux/tracepoint.h>
 #include <trace/events/latency_tracker_format.h>
 
+#include "wrapper/cgroup.h"
 #include "wrapper/skbuff.h"
 
 #ifndef _LT_NETWORK_REPORT
@@ -80,6 +81,7 @@ struct lt_network_out {
 #define LT_FIELDS_NETWORK_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
+	F(INT, u64, cgroup_id, LT_NETWORK_TASK(lt_task_cgroup_id(current), 0)) \
 	F(ADDR, skbaddr, *(const void *const *)verdict->key)		\
 	F(ADDR, location, out->location)				\
 	F(INT, u32, ifindex, report->ifindex)				\
@@ -105,14 +107,14 @@ TRACE_EVENT(network_latency,
 
 	TP_fast_assign(LT_FIELDS_NETWORK_LATENCY(LT_ASSIGN)),
 
-	TP_printk("dev=%s, ifindex=%u, netns=%u, protocol=0x%04x, l4=%u, len=%u, end=%s, reason=%s, location=%pS, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, skbaddr=%p",
+	TP_printk("dev=%s, ifindex=%u, netns=%u, protocol=0x%04x, l4=%u, len=%u, end=%s, reason=%s, location=%pS, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, skbaddr=%p, cgroup_id=%llu",
 		  __entry->dev, __entry->ifindex, __entry->netns,
 		  __entry->protocol, __entry->l4, __entry->len,
 		  LT_SHOW(NETWORK_END, __entry->end),
 		  lt_show_drop_reason(__entry->reason),
 		  LT_SHOW_ADDR(__entry->location), __entry->comm, __entry->pid,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
-		  __entry->skbaddr)
+		  __entry->skbaddr, __entry->cgroup_id)
 );
 
 #endif /* _LT_TRACE_NETWORK_H */

@@ -11,6 +11,8 @@
 #include <linux/tracepoint.h>
 #include <trace/events/latency_tracker_format.h>
 
+#include "wrapper/cgroup.h"
+
 #ifndef LT_OFFCPU_WAKER
 #define LT_OFFCPU_WAKER
 /**
@@ -55,6 +57,7 @@ struct lt_offcpu_waker {
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
 	F(INT, s64, runqueue, waker->runqueue)				\
+	F(INT, u64, cgroup_id, lt_task_cgroup_id(task))			\
 	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
 	F(TEXT, waker_comm, TASK_COMM_LEN, waker->comm)			\
 	F(INT, pid_t, pid, task->pid)					\
@@ -75,7 +78,7 @@ TRACE_EVENT(offcpu_sched_switch,
 
 	TP_fast_assign(LT_FIELDS_OFFCPU_SCHED_SWITCH(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, waker_comm=%s, waker_pid=%d, waker_context=%s, runqueue=%lld, stall=%s, stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, waker_comm=%s, waker_pid=%d, waker_context=%s, runqueue=%lld, stall=%s, cgroup_id=%llu, stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->cpu,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
@@ -83,6 +86,7 @@ TRACE_EVENT(offcpu_sched_switch,
 		  __entry->waker_comm, __entry->waker_pid,
 		  LT_SHOW(OFFCPU_CONTEXT, __entry->waker_context),
 		  __entry->runqueue, LT_SHOW(OFFCPU_STALL, __entry->stall),
+		  __entry->cgroup_id,
 		  LT_SHOW_STACK(stack))
 );
 

@@ -11,6 +11,8 @@
 #include <linux/tracepoint.h>
 #include <trace/events/latency_tracker_format.h>
 
+#include "wrapper/cgroup.h"
+
 #ifndef _LT_SYSCALL
 #define _LT_SYSCALL
 /* The longest name and its 0. */
@@ -37,6 +39,7 @@ struct lt_syscall {
 #define LT_FIELDS_SYSCALL_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
+	F(INT, u64, cgroup_id, lt_task_cgroup_id(task))			\
 	F(INT, long, nr, call->nr)					\
 	F(INT, long, ret, ret)						\
 	F(TEXT, call, LT_SYSCALL_NAME_LEN, name)			\
@@ -54,10 +57,11 @@ TRACE_EVENT(syscall_latency,
 
 	TP_fast_assign(LT_FIELDS_SYSCALL_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, call=%s, compat=%u, ret=%ld, delay=%llu, flag=%s, start=%llu",
+	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, call=%s, compat=%u, ret=%ld, delay=%llu, flag=%s, start=%llu, cgroup_id=%llu",
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->nr,
 		  __entry->call, __entry->compat, __entry->ret, __entry->delay,
-		  LT_SHOW(FLAG, __entry->flag), __entry->start)
+		  LT_SHOW(FLAG, __entry->flag), __entry->start,
+		  __entry->cgroup_id)
 );
 
 #define LT_PROTO_SYSCALL_LATENCY_STACK					\
@@ -69,6 +73,7 @@ TRACE_EVENT(syscall_latency,
 #define LT_FIELDS_SYSCALL_LATENCY_STACK(F)				\
 	F(INT, u64, delay, delay)					\
 	F(INT, u64, start, start)					\
+	F(INT, u64, cgroup_id, lt_task_cgroup_id(task))			\
 	F(INT, long, nr, call->nr)					\
 	F(TEXT, call, LT_SYSCALL_NAME_LEN, name)			\
 	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
@@ -86,11 +91,12 @@ TRACE_EVENT(syscall_latency_stack,
 
 	TP_fast_assign(LT_FIELDS_SYSCALL_LATENCY_STACK(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, call=%s, compat=%u, delay=%llu, flag=%s, start=%llu, stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, nr=%ld, call=%s, compat=%u, delay=%llu, flag=%s, start=%llu, cgroup_id=%llu, stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->nr,
 		  __entry->call, __entry->compat, __entry->delay,
 		  LT_SHOW(FLAG, __entry->flag), __entry->start,
+		  __entry->cgroup_id,
 		  LT_SHOW_STACK(stack))
 );
 

@@ -12,6 +12,8 @@
 #include <linux/tracepoint.h>
 #include <trace/events/latency_tracker_format.h>
 
+#include "wrapper/cgroup.h"
+
 #ifndef _LT_WAKEUP_REPORT
 #define _LT_WAKEUP_REPORT
 /**
@@ -116,6 +118,7 @@ struct lt_wakeup_report {
 	F(INT, u64, holder_ran, min(why->holder.ran, verdict->delay_ns)) \
 	F(INT, u64, cause_ran, min(why->cause_ns, verdict->delay_ns))	\
 	F(INT, u64, cgroup, why->cgroup)				\
+	F(INT, u64, cgroup_id, lt_task_cgroup_id(report->task))		\
 	F(TEXT, comm, TASK_COMM_LEN, report->task->comm)		\
 	F(TEXT, waker_comm, TASK_COMM_LEN, report->waker_comm)		\
 	F(TEXT, prev_comm, TASK_COMM_LEN, prev->comm)			\
@@ -143,7 +146,7 @@ TRACE_EVENT(wakeup_latency,
 
 	TP_fast_assign(LT_FIELDS_WAKEUP_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, waker_comm=%s, waker_pid=%d, prev_comm=%s, prev_pid=%d, prev_tgid=%d, prev_prio=%d, holder_comm=%s, holder_pid=%d, holder_prio=%d, holder_ran=%llu, cause=%s, cause_ran=%llu, cgroup=%llu, reason=%s, prev_stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, waker_comm=%s, waker_pid=%d, prev_comm=%s, prev_pid=%d, prev_tgid=%d, prev_prio=%d, holder_comm=%s, holder_pid=%d, holder_prio=%d, holder_ran=%llu, cause=%s, cause_ran=%llu, cgroup=%llu, reason=%s, cgroup_id=%llu, prev_stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->prio,
 		  __entry->cpu, __entry->delay, LT_SHOW(FLAG, __entry->flag),
@@ -154,6 +157,7 @@ TRACE_EVENT(wakeup_latency,
 		  __entry->holder_ran,
 		  LT_SHOW(WAKEUP_CAUSE, __entry->cause), __entry->cause_ran,
 		  __entry->cgroup, LT_SHOW(WAKEUP_REASON, __entry->reason),
+		  __entry->cgroup_id,
 		  LT_SHOW_STACK(prev_stack))
 );
 

@@ -5,8 +5,11 @@
 #ifndef _LT_USECASE_ENTRY_H
 #define _LT_USECASE_ENTRY_H
 
+#include <linux/errno.h>
+
 #include "wrapper/ftrace.h"
 
+struct lt_entry;
 struct lt_usecase;
 
 #ifdef LT_HAVE_FUNCTION_ENTRY
@@ -25,6 +28,16 @@ struct lt_entry {
 int lt_entry_register(const struct lt_usecase *usecase,
 		      struct lt_entry *entries, unsigned int nr);
 void lt_entry_unregister(struct lt_entry *entries, unsigned int nr);
+#else
+static inline int lt_entry_register(const struct lt_usecase *usecase,
+				    struct lt_entry *entries, unsigned int nr)
+{
+	return nr ? -EOPNOTSUPP : 0;
+}
+
+static inline void lt_entry_unregister(struct lt_entry *entries, unsigned int nr)
+{
+}
 #endif
 
 #endif /* _LT_USECASE_ENTRY_H */

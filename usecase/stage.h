@@ -9,23 +9,11 @@
 #include <linux/moduleparam.h>
 
 #include "usecase/data.h"
-#include "wrapper/ftrace.h"
 
-#ifdef LT_HAVE_FUNCTION_ENTRY
 /* For module_param_cb(); the argument is the address of the struct lt_stage. */
 extern const struct kernel_param_ops lt_stage_ops;
 
 int lt_stage_start(struct lt_stage *stage);
 void lt_stage_stop(struct lt_stage *stage);
-#else
-static inline int lt_stage_start(struct lt_stage *stage)
-{
-	return 0;
-}
-
-static inline void lt_stage_stop(struct lt_stage *stage)
-{
-}
-#endif
 
 #endif /* _LT_USECASE_STAGE_H */

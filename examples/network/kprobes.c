@@ -10,6 +10,7 @@
 #include <linux/module.h>
 #include <linux/sysfs.h>
 
+#include "examples/network/egress.h"
 #include "examples/network/kprobes.h"
 #include "examples/network/packet.h"
 #include "usecase/kprobe.h"
@@ -37,6 +38,7 @@ static void silently_consumed(struct latency_tracker *tracker,
 			      const struct sk_buff *skb)
 {
 	consumed(tracker, skb, NULL);
+	egress_freed(tracker, skb);
 }
 
 static void read_by_udp(struct latency_tracker *tracker,

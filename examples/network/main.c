@@ -30,11 +30,14 @@
  *   the begin, and a clone not if it has the data of another packet; counted
  *   in the parameter "doubtful".
  *
+ * Packets that are sent are another stage: see egress.c.
+ *
  * The files: filter.c has the filters, probes.c the tracepoints, kprobes.c the
  * kprobes, packet.h what the probes of both do at an end.
  */
 #include <linux/in.h>
 
+#include "examples/network/egress.h"
 #include "examples/network/kprobes.h"
 #include "examples/network/network.h"
 #include "usecase/usecase.h"
@@ -57,6 +60,9 @@ static bool is_doubtful(const struct latency_tracker_verdict *verdict)
 	const struct lt_network_report *report = verdict->priv;
 	const struct lt_network_out *out = verdict->out_data;
 
+	/* Its end is of this one: each packet that is sent ends what is left. */
+	if (report->stage == LT_NETWORK_SEND)
+		return !out && report->missed != missed();
 	if (report->l4 == IPPROTO_UDP || report->l4 == IPPROTO_ICMP ||
 	    report->l4 == IPPROTO_ICMPV6)
 		return false;
@@ -78,13 +84,14 @@ struct lt_usecase network_usecase = {
 	.name = "network",
 	.owner = THIS_MODULE,
 	.probes = network_probes,
+	.stage = &egress_stage,
 	.report = callback,
 	.is_false_alarm = is_doubtful,
 	.usec_threshold = USEC_THRESHOLD,
 	.collect_ns = COLLECT_NS,
 	.max_events = MAX_EVENTS,
 	.grow_limit = GROW_LIMIT,
-	.key_size = sizeof(struct sk_buff *),
+	.key_size = sizeof(struct egress_key),
 	.priv_size = sizeof(struct lt_network_report),
 };
 

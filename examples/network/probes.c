@@ -10,6 +10,7 @@
 #include <net/ip.h>
 #include <net/net_namespace.h>
 
+#include "examples/network/egress.h"
 #include "examples/network/filter.h"
 #include "examples/network/kprobes.h"
 #include "examples/network/network.h"
@@ -62,7 +63,7 @@ static void begin(struct latency_tracker *tracker, const struct sk_buff *skb,
 	struct lt_network_report report;
 	struct latency_tracker_in in = {
 		.priv = &report,
-		.priv_len = sizeof(report),
+		.priv_len = offsetof(struct lt_network_report, stage),
 	};
 
 	describe(&report, skb);
@@ -73,6 +74,7 @@ static void on_entry(void *data, const struct sk_buff *skb)
 {
 	if (!skb)	/* of napi_gro_frags(), if its driver is broken */
 		return;
+	egress_left(data, skb);
 	if (wants(skb))
 		begin(data, skb, skb->skb_iif ? LATENCY_TRACKER_KEEP :
 						LATENCY_TRACKER_UNIQUE);

@@ -10,7 +10,7 @@ disks, packets and interrupts count. Prints what the reports cover of the time, 
 and which causes are named that are none, each of at least a fifth of the time:
     waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
 A NAME is FIELD:VALUE, such as call:fsync, state:stopped, waker:COMM, holder:COMM, cause:throttled, stall:memory,
-disk:sda, stage:device, io:throttled (of a bio), packet:lo, irq:NAME. One with a ? behind it may be named, or not.
+disk:sda, stage:device, io:throttled (of a bio), packet:lo, qdisc:KIND, irq:NAME. One with a ? behind it may be named, or not.
 """
 import sys
 from collections import Counter
@@ -20,7 +20,7 @@ import ftrace
 # What these fields say is the cause of a wait, if it is there.
 CAUSES = {'state:' + state for state in ('preempted', 'yielded', 'throttled', 'stopped', 'traced',
                                          'frozen', 'other')}
-CAUSE_FIELDS = ('cause', 'holder', 'disk', 'io', 'packet', 'irq', 'stall')
+CAUSE_FIELDS = ('cause', 'holder', 'disk', 'io', 'packet', 'qdisc', 'irq', 'stall')
 UNKNOWN = {'state:unknown', 'cause:unknown', 'io:unknown'}
 
 
@@ -39,7 +39,8 @@ def names(event, fields):
         bio = {f'io:{fields["cause"]}'} if fields['stage'] == 'bio' else set()
         return {f'disk:{fields["disk"]}', f'stage:{fields["stage"]}'} | bio
     if event == 'network_latency':
-        return {f'packet:{fields["dev"]}'}
+        queue = {f'qdisc:{fields["qdisc"]}'} if fields['stage'] == 'send' else set()
+        return {f'packet:{fields["dev"]}'} | queue
     if event == 'irq_latency':
         return {f'irq:{fields["name"].replace(" ", "_")}'}
     return set()
@@ -53,7 +54,7 @@ def is_about(event, fields, pid, interrupts):
     if event == 'block_latency':
         return bool(pid)
     if event == 'network_latency':
-        return not pid
+        return not pid or fields['stage'] == 'send'
     return fields['pid'] == str(pid)
 
 

@@ -22,10 +22,17 @@ enum lt_network_end {
 	LT_NETWORK_SOCKET,	/* copied to a socket's owner */
 	LT_NETWORK_CONSUMED,
 	LT_NETWORK_DROPPED,
+	LT_NETWORK_SENT,	/* given to its driver */
+};
+
+enum lt_network_stage {
+	LT_NETWORK_RECEIVE,
+	LT_NETWORK_SEND,
 };
 
 /**
- * struct lt_network_report - a packet, as it was when it entered the stack
+ * struct lt_network_report - a packet, as it was when it entered the stack, or the
+ *	queue of its device
  * @dev: its device, to compare with
  * @head: its data, to compare with
  * @ifindex: of @dev
@@ -35,6 +42,10 @@ enum lt_network_end {
  * @protocol: ethertype
  * @l4: protocol of IP, 0 if it is not known
  * @name: of @dev
+ * @stage: enum lt_network_stage; from here on only of a packet that is sent
+ * @pid: of the task that sends it; -1 if none does
+ * @comm: likewise; "-"
+ * @qdisc: the kind of the queue
  */
 struct lt_network_report {
 	const struct net_device *dev;
@@ -46,6 +57,10 @@ struct lt_network_report {
 	u16 protocol;
 	u8 l4;
 	char name[IFNAMSIZ];
+	u8 stage;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+	char qdisc[IFNAMSIZ];
 };
 
 /**
@@ -66,11 +81,17 @@ struct lt_network_out {
 /* enum lt_network_end */
 #define LT_VALUES_NETWORK_END(FIRST, NEXT)				\
 	FIRST(0, "-") NEXT(1, "socket") NEXT(2, "consumed")		\
-	NEXT(3, "dropped")
+	NEXT(3, "dropped") NEXT(4, "sent")
 
-/* Only a copy to a socket is made by a task on its own behalf. */
+/* enum lt_network_stage */
+#define LT_VALUES_NETWORK_STAGE(FIRST, NEXT)				\
+	FIRST(0, "receive") NEXT(1, "send")
+
+/* Of what comes in, only a copy to a socket is made by a task on its own behalf. */
 #define LT_NETWORK_TASK(yes, no)					\
 	(out->end == LT_NETWORK_SOCKET ? (yes) : (no))
+#define LT_NETWORK_SENDER(yes, no)					\
+	(report->stage == LT_NETWORK_SEND ? (yes) : (no))
 #define LT_NO_COMM	"-\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
 #define LT_PROTO_NETWORK_LATENCY					\
@@ -90,11 +111,15 @@ struct lt_network_out {
 	F(INT, u32, reason, out->reason)				\
 	F(ENUM, u32, end, NETWORK_END, out->end)			\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
-	F(INT, pid_t, pid, LT_NETWORK_TASK(current->pid, -1))		\
+	F(ENUM, u32, stage, NETWORK_STAGE, report->stage)		\
+	F(INT, pid_t, pid, LT_NETWORK_SENDER(report->pid,		\
+			   LT_NETWORK_TASK(current->pid, -1)))		\
 	F(INT, u16, protocol, report->protocol)				\
 	F(INT, u8, l4, report->l4)					\
 	F(TEXT, dev, IFNAMSIZ, report->name)				\
-	F(TEXT, comm, TASK_COMM_LEN, LT_NETWORK_TASK(current->comm, LT_NO_COMM))
+	F(TEXT, comm, TASK_COMM_LEN, LT_NETWORK_SENDER(report->comm,	\
+			   LT_NETWORK_TASK(current->comm, LT_NO_COMM)))	\
+	F(TEXT, qdisc, IFNAMSIZ, LT_NETWORK_SENDER(report->qdisc, LT_NO_COMM))
 
 /* So that user space knows the numbers of their names. */
 LT_DEFINE_DROP_REASONS;
@@ -107,14 +132,15 @@ TRACE_EVENT(network_latency,
 
 	TP_fast_assign(LT_FIELDS_NETWORK_LATENCY(LT_ASSIGN)),
 
-	TP_printk("dev=%s, ifindex=%u, netns=%u, protocol=0x%04x, l4=%u, len=%u, end=%s, reason=%s, location=%pS, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, skbaddr=%p, cgroup_id=%llu",
+	TP_printk("dev=%s, ifindex=%u, netns=%u, protocol=0x%04x, l4=%u, len=%u, end=%s, reason=%s, location=%pS, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, skbaddr=%p, cgroup_id=%llu, stage=%s, qdisc=%s",
 		  __entry->dev, __entry->ifindex, __entry->netns,
 		  __entry->protocol, __entry->l4, __entry->len,
 		  LT_SHOW(NETWORK_END, __entry->end),
 		  lt_show_drop_reason(__entry->reason),
 		  LT_SHOW_ADDR(__entry->location), __entry->comm, __entry->pid,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
-		  __entry->skbaddr, __entry->cgroup_id)
+		  __entry->skbaddr, __entry->cgroup_id,
+		  LT_SHOW(NETWORK_STAGE, __entry->stage), __entry->qdisc)
 );
 
 #endif /* _LT_TRACE_NETWORK_H */

@@ -34,15 +34,8 @@ explained()
 	judged "$@"
 }
 
-# not_named WHY: the cause of the next scenario is not named by any field yet.
-not_named()
-{
-	gap=$1
-}
-
 # judged SCENARIO NAME...: one result. At least 95 % of what $T/told says is reported, its causes are
-# among the NAMEs of waits.py, and no other is named. Behind not_named() they are not: on the day they are,
-# the gap is closed. A row of the table.
+# among the NAMEs of waits.py, and no other is named. A row of the table.
 judged()
 {
 	local scenario=$1 text waited covered missing other
@@ -56,14 +49,9 @@ judged()
 	((waited >= ${least_ms:-300} * 1000000 && covered * 100 >= waited * 95 &&
 	  $(field unknown "$text") * 20 <= waited))
 	missing+=$(($? ? 1 : 0))
-	if [ -n "${gap:-}" ]; then
-		result "$([[ $missing == ?*0 && -z $other ]] && echo 1 || echo 0)" \
-			"$scenario: $(ms "$waited") ms, reported $(ms "$covered"), its cause is not named: $gap"
-	else
-		result "$([[ $missing == 0 && -z $other ]] && echo 1 || echo 0)" \
-			"$scenario: $(ms "$waited") ms, reported $(ms "$covered"), named: $*"
-	fi || diag "$(grep -E "_latency:|_switch:" "$T/trace" | cut -c1-400 | head -n 40)"
-	gap=''
+	result "$([[ $missing == 0 && -z $other ]] && echo 1 || echo 0)" \
+		"$scenario: $(ms "$waited") ms, reported $(ms "$covered"), named: $*" ||
+		diag "$(grep -E "_latency:|_switch:" "$T/trace" | cut -c1-400 | head -n 40)"
 }
 
 # undelayed SCENARIO WAY ARGUMENT...: one result: what nobody delays is not late. The machine may

@@ -113,7 +113,6 @@ no_group
 modprobe sch_netem
 tc qdisc add dev lo root netem delay 1000ms || give_up "no netem"
 prepare received
-not_named "what waits in a qdisc is not tracked"
-explained "a qdisc with a delay" packet:lo
+explained "a qdisc with a delay" packet:lo qdisc:netem
 tc qdisc del dev lo root
 undelayed "a datagram" received

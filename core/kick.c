@@ -60,6 +60,8 @@ void lt_kick_any(struct latency_tracker *tracker)
  */
 void lt_kick_rescan(struct latency_tracker *tracker)
 {
+	/* What it is to look at was written before. Pairs with lt_scan(). */
+	smp_mb();
 	if (READ_ONCE(tracker->rescan))
 		return;
 	WRITE_ONCE(tracker->rescan, true);

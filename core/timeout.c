@@ -124,16 +124,22 @@ u64 lt_scan(struct latency_tracker *tracker)
 	struct lt_look look = {
 		.tracker = tracker,
 		.now_ns = now_ns,
-		.timeout_ns = READ_ONCE(tracker->timeout_ns),
-		.collect_ns = READ_ONCE(tracker->collect_ns),
 		.next_ns = U64_MAX,
 	};
 
+	WRITE_ONCE(tracker->rescan, false);
+	/*
+	 * Either this scan sees a new timeout or age, or the setter sees that
+	 * the request was taken, and asks again. Pairs with the smp_mb() in
+	 * lt_kick_rescan().
+	 */
+	smp_mb();
+	look.timeout_ns = READ_ONCE(tracker->timeout_ns);
+	look.collect_ns = READ_ONCE(tracker->collect_ns);
 	if (look.timeout_ns)
 		look.next_ns = lt_add_ns(now_ns, look.timeout_ns);
 	if (look.collect_ns)
 		look.next_ns = min(look.next_ns, lt_add_ns(now_ns, look.collect_ns));
-	WRITE_ONCE(tracker->rescan, false);
 	WRITE_ONCE(tracker->next_scan, look.next_ns);
 	/*
 	 * Either this walk sees an event, or its begin sees this horizon and

@@ -144,7 +144,8 @@ EXPORT_SYMBOL_GPL(latency_tracker_event_out);
 static noinline int whole_late(struct latency_tracker *tracker,
 			       const struct lt_key *key, u32 flags,
 			       const struct latency_tracker_in *in, u64 end_ns,
-			       u64 delay_ns, u32 out_id, void *out_data)
+			       u64 delay_ns, u64 threshold_ns, u32 out_id,
+			       void *out_data)
 {
 	struct lt_pool_item *item = lt_pool_get(&tracker->pool);
 	struct latency_tracker_event *event;
@@ -158,7 +159,8 @@ static noinline int whole_late(struct latency_tracker *tracker,
 	lfht_node_init_deleted(&event->node);
 	lt_count(tracker->counters, LT_STARTED);
 	lt_count(tracker->counters, LT_FINISHED);
-	lt_finish_late(tracker, event, end_ns, delay_ns, out_id, out_data);
+	lt_finish_late(tracker, event, end_ns, delay_ns, threshold_ns, out_id,
+		       out_data);
 	return 1;
 }
 
@@ -176,7 +178,7 @@ static __always_inline int whole(struct latency_tracker *tracker,
 	delay_ns = lt_delay_of(tracker, in->start_ns, end_ns);
 	if (lt_is_late(delay_ns, threshold_ns))
 		return whole_late(tracker, key, flags, in, end_ns, delay_ns,
-				  out_id, out_data);
+				  threshold_ns, out_id, out_data);
 	lt_count(tracker->counters, LT_STARTED);
 	lt_count(tracker->counters, LT_FINISHED);
 	return 0;

@@ -71,6 +71,7 @@ void lt_report_open(struct latency_tracker *tracker,
  * @event: its reference is gone on return
  * @now_ns: when it ended
  * @delay_ns: how long it took
+ * @threshold_ns: by which it is late; the default may have changed since
  * @out_id: for the callback
  * @out_data: for the callback
  *
@@ -80,13 +81,13 @@ void lt_report_open(struct latency_tracker *tracker,
  */
 void lt_finish_late(struct latency_tracker *tracker,
 		    struct latency_tracker_event *event, u64 now_ns,
-		    u64 delay_ns, u32 out_id, void *out_data)
+		    u64 delay_ns, u64 threshold_ns, u32 out_id, void *out_data)
 {
 	struct latency_tracker_verdict verdict = {
 		.out_data = out_data,
 		.now_ns = now_ns,
 		.delay_ns = delay_ns,
-		.threshold_ns = lt_threshold_of(tracker, event),
+		.threshold_ns = threshold_ns,
 		.out_id = out_id,
 		.flag = LATENCY_TRACKER_ENDED,
 		.timed_out = lt_event_settle(event),

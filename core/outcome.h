@@ -12,7 +12,7 @@
 
 void lt_finish_late(struct latency_tracker *tracker,
 		    struct latency_tracker_event *event, u64 now_ns,
-		    u64 delay_ns, u32 out_id, void *out_data);
+		    u64 delay_ns, u64 threshold_ns, u32 out_id, void *out_data);
 void lt_report_open(struct latency_tracker *tracker,
 		    struct latency_tracker_event *event, u64 now_ns,
 		    enum latency_tracker_flag flag);
@@ -81,8 +81,8 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 
 	lt_count(tracker->counters, LT_FINISHED);
 	if (lt_is_late(delay_ns, threshold_ns)) {
-		lt_finish_late(tracker, event, now_ns, delay_ns, out_id,
-			       out_data);
+		lt_finish_late(tracker, event, now_ns, delay_ns, threshold_ns,
+			       out_id, out_data);
 		return 1;
 	}
 	lt_put(tracker, event, LT_EVENT_OPEN);

@@ -259,9 +259,7 @@ static bool check_content(const struct latency_tracker_verdict *v,
 		return false;
 	}
 	check_times(v, priv);
-	/* The default may have changed between the decision and this call. */
-	if (v->flag == LATENCY_TRACKER_ENDED &&
-	    priv->threshold_ns != TT_DEFAULT && v->delay_ns < v->threshold_ns)
+	if (v->flag == LATENCY_TRACKER_ENDED && v->delay_ns < v->threshold_ns)
 		tt_fail(TT_CONTENT, "a callback ran at %lld ns, below the threshold of %lld",
 			v->delay_ns, v->threshold_ns);
 	if (v->flag == LATENCY_TRACKER_PENDING && !v->timed_out)

@@ -9,34 +9,36 @@
 #include "core/pending.h"
 #include "core/tracker.h"
 
-/* Nodes per RCU section: some microseconds with preemption off. */
-#define LT_WALK_NODES	64
-
 /**
- * lt_pending_walk() - visit all pending events
+ * lt_pending_step() - visit some pending events
  * @tracker: the tracker
+ * @cursor: where to go on; 0 is the beginning, also after the end
  * @visit: called for each of them, in an RCU read-side section with preemption
  *	off
- * @after: called after each of these sections, where it may sleep; or NULL
- * @arg: for @visit and @after
+ * @arg: for @visit
  *
- * Context: Task, may sleep.
+ * Visits LT_PENDING_NODES, or more if they are duplicates.
+ *
+ * Context: Task.
+ * Return: whether there are more.
  */
-void lt_pending_walk(struct latency_tracker *tracker, lfht_walk_fn visit,
-		     void (*after)(void *arg), void *arg)
+bool lt_pending_step(struct latency_tracker *tracker, unsigned long *cursor,
+		     lfht_walk_fn visit, void *arg)
 {
-	unsigned long cursor = 0;
 	bool more;
 
-	do {
-		rcu_read_lock_sched();
-		more = lfht_walk(tracker->ht, &cursor, LT_WALK_NODES, visit,
-				 arg);
-		rcu_read_unlock_sched();
-		if (after)
-			after(arg);
+	rcu_read_lock_sched();
+	more = lfht_walk(tracker->ht, cursor, LT_PENDING_NODES, visit, arg);
+	rcu_read_unlock_sched();
+	return more;
+}
+
+static void walk(struct latency_tracker *tracker, lfht_walk_fn visit, void *arg)
+{
+	unsigned long cursor = 0;
+
+	while (lt_pending_step(tracker, &cursor, visit, arg))
 		cond_resched();
-	} while (more);
 }
 
 static void clear(struct lfht_node *node, void *arg)
@@ -57,7 +59,7 @@ static void clear(struct lfht_node *node, void *arg)
  */
 void lt_pending_clear(struct latency_tracker *tracker)
 {
-	lt_pending_walk(tracker, clear, NULL, tracker);
+	walk(tracker, clear, tracker);
 }
 
 static void count(struct lfht_node *node, void *arg)
@@ -78,6 +80,6 @@ u64 lt_pending_count(struct latency_tracker *tracker)
 {
 	u64 pending = 0;
 
-	lt_pending_walk(tracker, count, NULL, &pending);
+	walk(tracker, count, &pending);
 	return pending;
 }

@@ -11,8 +11,11 @@
 
 struct latency_tracker;
 
-void lt_pending_walk(struct latency_tracker *tracker, lfht_walk_fn visit,
-		     void (*after)(void *arg), void *arg);
+/* Nodes per RCU section: some microseconds with preemption off. */
+#define LT_PENDING_NODES	64
+
+bool lt_pending_step(struct latency_tracker *tracker, unsigned long *cursor,
+		     lfht_walk_fn visit, void *arg);
 void lt_pending_clear(struct latency_tracker *tracker);
 u64 lt_pending_count(struct latency_tracker *tracker);
 

@@ -17,115 +17,117 @@
 #include "core/timeout.h"
 #include "core/tracker.h"
 
-/* Events that are reported after one RCU section of the walk. */
-#define LT_DUE_MAX	32
-
 /*
- * Never walk more often than this, nor for more than a fifth of the time. This
- * is how exact a timeout is.
+ * A piece of a scan, and the rest behind it: at most a fifth of the time, at the
+ * priority of the worker. Between them it does its other work.
  */
-#define LT_SCAN_GAP_NS	1000000ULL
-#define LT_SCAN_SHARE	4
+#define LT_SCAN_PIECE_NS	1000000ULL
+#define LT_SCAN_SHARE		4
+/* From one scan to the next: this is how exact a timeout is. */
+#define LT_SCAN_GAP_NS		1000000ULL
 
+/* Events of one RCU section that are due; of that many nodes, more can't be. */
 struct lt_due {
-	struct latency_tracker_event *event;
-	enum latency_tracker_flag flag;
+	struct latency_tracker_event *event[LT_PENDING_NODES];
+	bool is_collected[LT_PENDING_NODES];
+	unsigned int nr;
 };
 
 /**
- * struct lt_look - one look at all deadlines
+ * struct lt_look - a piece of a scan
  * @tracker: the tracker
- * @now_ns: begin of the walk
+ * @scan: what is kept from piece to piece
+ * @now_ns: begin of the piece
  * @timeout_ns: default timeout, 0 is none
  * @collect_ns: collection age, 0 is never
- * @next_ns: earliest deadline seen so far
- * @nr: events in @due
+ * @told_ns: for how long callbacks have run
  * @due: events to report once the RCU section is over, with a reference on
  *	each
  */
 struct lt_look {
 	struct latency_tracker *tracker;
+	struct lt_scan *scan;
 	u64 now_ns;
 	u64 timeout_ns;
 	u64 collect_ns;
-	u64 next_ns;
-	unsigned int nr;
-	struct lt_due due[LT_DUE_MAX];
+	u64 told_ns;
+	struct lt_due due;
 };
 
 static void remember(struct lt_look *look,
-		     struct latency_tracker_event *event,
-		     enum latency_tracker_flag flag)
+		     struct latency_tracker_event *event, bool is_collected)
 {
-	look->due[look->nr].event = event;
-	look->due[look->nr].flag = flag;
-	look->nr++;
+	look->due.event[look->due.nr] = event;
+	look->due.is_collected[look->due.nr++] = is_collected;
 }
 
 static void check_event(struct lfht_node *node, void *arg)
 {
 	struct latency_tracker_event *event = lt_event_of_node(node);
 	struct lt_look *look = arg;
+	struct lt_scan *scan = look->scan;
 	u64 due, timeout_ns = event->flags & LATENCY_TRACKER_TIMEOUT ?
 				      lt_event_own(look->tracker, event)->timeout_ns :
 				      look->timeout_ns;
 
-	if (look->nr == LT_DUE_MAX) {
-		look->next_ns = look->now_ns;	/* the rest at once, in another walk */
+	if (look->due.nr == LT_PENDING_NODES) {
+		scan->next_ns = look->now_ns;	/* duplicates: the rest in another scan */
 		return;
 	}
 	if (look->collect_ns) {
 		due = lt_add_ns(event->start_ns, look->collect_ns);
 		if (due <= look->now_ns) {
 			if (!lfht_del(look->tracker->ht, node))
-				remember(look, event, LATENCY_TRACKER_COLLECTED);
+				remember(look, event, true);
 			return;
 		}
-		look->next_ns = min(look->next_ns, due);
+		scan->next_ns = min(scan->next_ns, due);
 	}
 	if (!timeout_ns ||
 	    atomic_read(&event->refs) & LT_EVENT_TIMED_OUT)
 		return;
 	due = lt_add_ns(event->start_ns, timeout_ns);
 	if (due > look->now_ns)
-		look->next_ns = min(look->next_ns, due);
+		scan->next_ns = min(scan->next_ns, due);
 	else if (lt_event_ref(event, true))
-		remember(look, event, LATENCY_TRACKER_PENDING);
+		remember(look, event, false);
 }
 
-static void tell(void *arg)
+static void tell(struct lt_look *look)
 {
-	struct lt_look *look = arg;
+	struct lt_due *due = &look->due;
+	u64 begin_ns = latency_tracker_clock();
 	unsigned int i;
 
-	for (i = 0; i < look->nr; i++) {
-		lt_report_open(look->tracker, look->due[i].event,
-			       latency_tracker_clock(), look->due[i].flag);
+	for (i = 0; i < due->nr; i++) {
+		lt_report_open(look->tracker, due->event[i],
+			       latency_tracker_clock(),
+			       due->is_collected[i] ? LATENCY_TRACKER_COLLECTED :
+						      LATENCY_TRACKER_PENDING);
 		preempt_disable_notrace();
-		lt_put(look->tracker, look->due[i].event, 0);
+		lt_put(look->tracker, due->event[i], 0);
 		preempt_enable_notrace();
 	}
-	look->nr = 0;
+	if (due->nr)
+		look->told_ns += latency_tracker_clock() - begin_ns;
+	due->nr = 0;
 }
 
-/**
- * lt_scan() - look at the deadlines of all pending events
- * @tracker: the tracker
- *
- * Sets next_scan.
- *
- * Context: The worker, may sleep.
- * Return: when to scan next, ns of latency_tracker_clock(); U64_MAX if nothing
- * can become due by itself.
- */
-u64 lt_scan(struct latency_tracker *tracker)
+static void read_ages(struct lt_look *look)
 {
-	u64 now_ns = latency_tracker_clock(), end_ns;
-	struct lt_look look = {
-		.tracker = tracker,
-		.now_ns = now_ns,
-		.next_ns = U64_MAX,
-	};
+	look->timeout_ns = READ_ONCE(look->tracker->timeout_ns);
+	look->collect_ns = READ_ONCE(look->tracker->collect_ns);
+}
+
+/* What begins from now on is not due before. */
+static u64 horizon(const struct lt_look *look, u64 age_ns)
+{
+	return age_ns ? lt_add_ns(look->now_ns, age_ns) : U64_MAX;
+}
+
+static void begin(struct lt_look *look)
+{
+	struct latency_tracker *tracker = look->tracker;
 
 	WRITE_ONCE(tracker->rescan, false);
 	/*
@@ -134,25 +136,71 @@ u64 lt_scan(struct latency_tracker *tracker)
 	 * lt_kick_rescan().
 	 */
 	smp_mb();
-	look.timeout_ns = READ_ONCE(tracker->timeout_ns);
-	look.collect_ns = READ_ONCE(tracker->collect_ns);
-	if (look.timeout_ns)
-		look.next_ns = lt_add_ns(now_ns, look.timeout_ns);
-	if (look.collect_ns)
-		look.next_ns = min(look.next_ns, lt_add_ns(now_ns, look.collect_ns));
-	WRITE_ONCE(tracker->next_scan, look.next_ns);
+	read_ages(look);
+	look->scan->next_ns = min(horizon(look, look->timeout_ns),
+				  horizon(look, look->collect_ns));
+	WRITE_ONCE(tracker->next_scan, look->scan->next_ns);
 	/*
-	 * Either this walk sees an event, or its begin sees this horizon and
+	 * Either this scan sees an event, or its begin sees this horizon and
 	 * asks for a scan if it is due earlier. Pairs with the full barrier of
 	 * the cmpxchg() that adds the event, before lt_scan_ask() reads.
 	 */
 	smp_mb();
-	lt_pending_walk(tracker, check_event, tell, &look);
+}
 
+/* Returns whether there is more. */
+static bool walk(struct lt_look *look)
+{
+	u64 until_ns = lt_add_ns(look->now_ns, LT_SCAN_PIECE_NS);
+	bool more;
+
+	do {
+		more = lt_pending_step(look->tracker, &look->scan->cursor,
+				       check_event, look);
+		tell(look);
+		cond_resched();
+	} while (more && latency_tracker_clock() < until_ns);
+	return more;
+}
+
+/**
+ * lt_scan() - look at the deadlines of all pending events, or of some
+ * @tracker: the tracker
+ *
+ * Begins a scan, or goes on with the one that is under way. Sets next_scan.
+ *
+ * Context: The worker, may sleep.
+ * Return: when to call it next, ns of latency_tracker_clock(); U64_MAX if nothing
+ * can become due by itself.
+ */
+u64 lt_scan(struct latency_tracker *tracker)
+{
+	struct lt_look look = {
+		.tracker = tracker,
+		.scan = &tracker->scan,
+		.now_ns = latency_tracker_clock(),
+	};
+	struct lt_scan *scan = &tracker->scan;
+	u64 end_ns, worked_ns;
+
+	if (scan->is_under_way)
+		read_ages(&look);
+	else
+		begin(&look);
+	scan->is_under_way = walk(&look);
 	end_ns = latency_tracker_clock();
-	tracker->scan_rest_ns = end_ns + max(LT_SCAN_GAP_NS,
-					     LT_SCAN_SHARE * (end_ns - now_ns));
-	look.next_ns = max(look.next_ns, tracker->scan_rest_ns);
-	WRITE_ONCE(tracker->next_scan, look.next_ns);
-	return look.next_ns;
+	/*
+	 * A callback is no walk. And whatever has kept the worker from its CPU
+	 * meanwhile is no reason to be late once more.
+	 */
+	worked_ns = end_ns - look.now_ns - look.told_ns;
+	scan->rest_ns = end_ns + LT_SCAN_SHARE *
+				 min(worked_ns, LT_SCAN_PIECE_NS);
+	if (scan->is_under_way)
+		return scan->rest_ns;
+	scan->rest_ns = max(scan->rest_ns, end_ns + LT_SCAN_GAP_NS);
+	scan->next_ns = max(scan->next_ns, scan->rest_ns);
+	WRITE_ONCE(tracker->next_scan, scan->next_ns);
+	/* Asked for while this one was under way, and its kick may be gone. */
+	return READ_ONCE(tracker->rescan) ? scan->rest_ns : scan->next_ns;
 }

@@ -40,6 +40,20 @@ struct lt_crossings {
 };
 
 /**
+ * struct lt_scan - a look at the deadlines of all pending events; the worker's
+ * @cursor: where it goes on
+ * @next_ns: earliest deadline seen so far
+ * @rest_ns: the worker does not go on before this moment
+ * @is_under_way: it has begun, and is not done
+ */
+struct lt_scan {
+	unsigned long cursor;
+	u64 next_ns;
+	u64 rest_ns;
+	bool is_under_way;
+};
+
+/**
  * struct latency_tracker - a tracker
  * @ht: pending events
  * @counters: per CPU
@@ -59,7 +73,7 @@ struct lt_crossings {
  * @pool: free events
  * @reclaim: events on their way back
  * @data: the caller's
- * @scan_rest_ns: no scan before this moment; the worker's
+ * @scan: see struct lt_scan
  * @drain_ns: when retired events come home even if the pool is not low; the
  *	worker's
  * @crossings: the pollers that wait for a report
@@ -93,7 +107,7 @@ struct latency_tracker {
 	struct lt_reclaim reclaim;
 
 	void *data;
-	u64 scan_rest_ns;
+	struct lt_scan scan;
 	u64 drain_ns;
 	struct lt_crossings crossings;
 	bool kicked;

@@ -70,9 +70,9 @@ static u64 work(struct latency_tracker *tracker)
 	u64 now_ns = latency_tracker_clock();
 	u64 supply_ns = supply(tracker, now_ns);
 
-	/* Asked for, or due; but not before the last scan has paid its rest. */
-	if (READ_ONCE(tracker->rescan))
-		next_ns = tracker->scan_rest_ns;
+	/* Under way, asked for, or due; but not before the rest is paid. */
+	if (tracker->scan.is_under_way || READ_ONCE(tracker->rescan))
+		next_ns = tracker->scan.rest_ns;
 	if (now_ns >= next_ns)
 		next_ns = lt_scan(tracker);
 	/* Behind the scan, which may report. */

@@ -11,6 +11,7 @@ unsigned int host_nr_cpus = FUZZ_CPUS;
 unsigned int host_nr_nodes = 2;
 u64 host_seed;
 u64 fuzz_clock;
+u64 fuzz_starve_ns;
 bool fuzz_rcu_is_watching = true;
 struct task_struct fuzz_task;
 unsigned int fuzz_cpu;
@@ -47,6 +48,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	fuzz_cpu = 0;
 	fuzz_nest_at = 0;
 	fuzz_clock = 1ULL << 32;
+	fuzz_starve_ns = 0;
 	host_alloc_left = -1;
 	random_state = 1;
 	if (!fuzz_begin())
@@ -69,6 +71,14 @@ void host_perturb(u32 weight)
 {
 	if (fuzz_nest_at && !--fuzz_nest_at)
 		fuzz_nest();
+}
+
+/* Another thread may have the CPU for long. */
+void host_resched(void)
+{
+	might_sleep();
+	fuzz_clock += fuzz_starve_ns;
+	fuzz_starve_ns = 0;
 }
 
 /* ---- CPUs and sections ---- */

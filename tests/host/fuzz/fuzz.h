@@ -14,6 +14,8 @@ extern bool fuzz_rcu_is_watching;
 #define rcu_is_watching()	fuzz_rcu_is_watching
 
 extern u64 fuzz_clock;
+/* For how long the next cond_resched() gives the CPU to another thread. */
+extern u64 fuzz_starve_ns;
 #define ktime_get_mono_fast_ns()	fuzz_clock
 
 struct task_struct {

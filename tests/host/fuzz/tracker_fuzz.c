@@ -8,15 +8,17 @@
 
 static u64 back_ns;		/* by how much the clock went back, in all */
 
+#define SETTLE_MS	10
+
 /* ---- time ---- */
 
-/* So many scans: 32 events each, at most one in a millisecond. */
+/* Two scans, one to finish, and what the worker may rest: nothing is later than that. */
 static void settle(u8 arg)
 {
 	u64 now_ns = fuzz_clock;
 	unsigned int i;
 
-	for (i = 0; i < 4 + nr_events / 16; i++) {
+	for (i = 0; i < SETTLE_MS; i++) {
 		fuzz_clock += 1000001;
 		fuzz_worker_run();
 	}
@@ -85,6 +87,8 @@ static void clock_back(u8 arg)
 
 static void run_worker(u8 arg)
 {
+	/* Now and then it loses its CPU for three seconds. */
+	fuzz_starve_ns = arg & 1 ? spans_ns[7] : 0;
 	fuzz_worker_run();
 }
 

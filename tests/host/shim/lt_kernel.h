@@ -252,7 +252,12 @@ unsigned int host_cpu(void);
 #define rcu_read_lock_sched_notrace()	preempt_disable()
 #define rcu_read_unlock_sched_notrace()	preempt_enable()
 #define rcu_read_lock_sched_held()	host_preempt_off()
+#ifdef HOST_FUZZ
+void host_resched(void);
+#define cond_resched()			host_resched()
+#else
 #define cond_resched()			might_sleep()
+#endif
 #define raw_smp_processor_id()		smp_processor_id()
 
 /* What was read may be old by the time it is used. */

@@ -309,14 +309,19 @@ latency_tracker_get_event(struct latency_tracker *tracker, const void *key,
 			  u32 key_len)
 {
 	struct lt_key k = { .bytes = key, .len = key_len };
-	struct latency_tracker_event *event = NULL;
+	struct latency_tracker_event *event;
 	struct lfht_iter iter;
 
 	if (unlikely(!key_is_valid(tracker, &k)) || !enter(tracker))
 		return NULL;
-	lfht_lookup(tracker->ht, lt_key_hash(&k), lt_match, &k, &iter);
-	if (iter.node && lt_event_ref(lt_event_of_node(iter.node), false))
-		event = lt_event_of_node(iter.node);
+	do {
+		lfht_lookup(tracker->ht, lt_key_hash(&k), lt_match, &k, &iter);
+		event = iter.node ? lt_event_of_node(iter.node) : NULL;
+		/*
+		 * An event without a reference has left the table since it was
+		 * found. Another one may have taken its place: look again.
+		 */
+	} while (event && unlikely(!lt_event_ref(event, false)));
 	leave();
 	return event;
 }

@@ -60,7 +60,7 @@ void lt_kick_any(struct latency_tracker *tracker)
  */
 void lt_kick_rescan(struct latency_tracker *tracker)
 {
-	/* What it is to look at was written before. Pairs with lt_scan(). */
+	/* What it is to look at was written before. Pairs with scan_begin(). */
 	smp_mb();
 	if (READ_ONCE(tracker->rescan))
 		return;

@@ -33,7 +33,7 @@ bool lt_pending_step(struct latency_tracker *tracker, unsigned long *cursor,
 	return more;
 }
 
-static void walk(struct latency_tracker *tracker, lfht_walk_fn visit, void *arg)
+static void pending_walk(struct latency_tracker *tracker, lfht_walk_fn visit, void *arg)
 {
 	unsigned long cursor = 0;
 
@@ -59,7 +59,7 @@ static void clear(struct lfht_node *node, void *arg)
  */
 void lt_pending_clear(struct latency_tracker *tracker)
 {
-	walk(tracker, clear, tracker);
+	pending_walk(tracker, clear, tracker);
 }
 
 static void count(struct lfht_node *node, void *arg)
@@ -80,6 +80,6 @@ u64 lt_pending_count(struct latency_tracker *tracker)
 {
 	u64 pending = 0;
 
-	walk(tracker, count, &pending);
+	pending_walk(tracker, count, &pending);
 	return pending;
 }

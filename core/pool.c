@@ -82,7 +82,7 @@ static bool has_batches(const struct lt_pool *pool)
 {
 	int nid;
 
-	for_each_online_node(nid) {
+	for_each_node(nid) {
 		if (atomic_read(&pool->depots[nid].free))
 			return true;
 	}
@@ -106,7 +106,7 @@ static noinline struct lt_pool_item *batch_of_others(struct lt_pool *pool,
 		if (batch)
 			return batch;
 	}
-	for_each_online_node(nid) {
+	for_each_node(nid) {
 		batch = batch_pop(pool, &pool->depots[nid].head);
 		if (batch)
 			return batch;
@@ -396,7 +396,7 @@ static void free_items(struct lt_pool *pool)
 		lt_alloc_free(&pool->alloc, cache->head);
 		free_batches(pool, cache->batches);
 	}
-	for_each_online_node(nid)
+	for_each_node(nid)
 		free_batches(pool, pool->depots[nid].head);
 }
 
@@ -430,7 +430,7 @@ bool lt_pool_is_low(const struct lt_pool *pool)
 	unsigned int capacity = READ_ONCE(pool->capacity), free = 0;
 	int nid;
 
-	for_each_online_node(nid)
+	for_each_node(nid)
 		free += atomic_read(&pool->depots[nid].free);
 	return free < capacity - capacity / 2;
 }
@@ -485,7 +485,7 @@ unsigned int lt_pool_count_free(struct lt_pool *pool)
 		cache = per_cpu_ptr(pool->caches, cpu);
 		n += chain_length(cache->head) + batches_length(cache->batches);
 	}
-	for_each_online_node(nid)
+	for_each_node(nid)
 		n += batches_length(pool->depots[nid].head);
 	return n;
 }

@@ -93,7 +93,7 @@ static void check_event(struct lfht_node *node, void *arg)
 		remember(look, event, false);
 }
 
-static void tell(struct lt_look *look)
+static void scan_tell(struct lt_look *look)
 {
 	struct lt_due *due = &look->due;
 	u64 begin_ns = latency_tracker_clock();
@@ -125,7 +125,7 @@ static u64 horizon(const struct lt_look *look, u64 age_ns)
 	return age_ns ? lt_add_ns(look->now_ns, age_ns) : U64_MAX;
 }
 
-static void begin(struct lt_look *look)
+static void scan_begin(struct lt_look *look)
 {
 	struct latency_tracker *tracker = look->tracker;
 
@@ -149,7 +149,7 @@ static void begin(struct lt_look *look)
 }
 
 /* Returns whether there is more. */
-static bool walk(struct lt_look *look)
+static bool scan_piece(struct lt_look *look)
 {
 	u64 until_ns = lt_add_ns(look->now_ns, LT_SCAN_PIECE_NS);
 	bool more;
@@ -157,7 +157,7 @@ static bool walk(struct lt_look *look)
 	do {
 		more = lt_pending_step(look->tracker, &look->scan->cursor,
 				       check_event, look);
-		tell(look);
+		scan_tell(look);
 		cond_resched();
 	} while (more && latency_tracker_clock() < until_ns);
 	return more;
@@ -186,8 +186,8 @@ u64 lt_scan(struct latency_tracker *tracker)
 	if (scan->is_under_way)
 		read_ages(&look);
 	else
-		begin(&look);
-	scan->is_under_way = walk(&look);
+		scan_begin(&look);
+	scan->is_under_way = scan_piece(&look);
 	end_ns = latency_tracker_clock();
 	/*
 	 * A callback is no walk. And whatever has kept the worker from its CPU

@@ -24,7 +24,7 @@ static inline u64 lt_add_ns(u64 a, u64 b)
 /*
  * An event that does not follow the default deadlines may be due before the
  * next scan. Its cmpxchg() into the table is a full barrier before this read
- * of next_scan; pairs with the smp_mb() in lt_scan().
+ * of next_scan; pairs with the second smp_mb() in scan_begin().
  */
 static inline void lt_scan_ask(struct latency_tracker *tracker, u32 flags,
 			       const struct latency_tracker_in *in)

@@ -18,7 +18,7 @@
 
 /* Bring retired events home at least this often. */
 #define LT_IDLE_NS	NSEC_PER_SEC
-/* While the pool is low no get kicks; look this often. */
+/* While the pool is low and something is on its way to it, no get kicks; look this often. */
 #define LT_LOW_NS	(10 * NSEC_PER_MSEC)
 
 /* More events and buckets, up to the limit of the user. */
@@ -40,12 +40,13 @@ static u64 supply(struct latency_tracker *tracker, u64 now_ns)
 	bool gave = lt_reclaim(&tracker->reclaim, false) == LT_RECLAIM_GAVE;
 	bool dry = lt_pool_ran_dry(&tracker->pool);
 	bool low = lt_pool_is_low(&tracker->pool);
+	bool idle = false;
 
 	if (low || now_ns >= tracker->drain_ns) {
 		tracker->drain_ns = now_ns + LT_IDLE_NS;
+		idle = lt_reclaim(&tracker->reclaim, true) == LT_RECLAIM_IDLE;
 		/* No retired event is left to bring home: the pool is too small. */
-		if (lt_reclaim(&tracker->reclaim, true) == LT_RECLAIM_IDLE ||
-		    gave)
+		if (idle || gave)
 			dry |= low;
 	}
 	/* A begin found the pool empty: reclaiming is too slow, so grow. */
@@ -57,7 +58,8 @@ static u64 supply(struct latency_tracker *tracker, u64 now_ns)
 	 * low sees low_armed. Pairs with atomic_sub_return() in batch_pop().
 	 */
 	smp_mb();
-	if (!lt_pool_is_low(&tracker->pool))
+	/* If all is pending that is missing, no look helps, until a get asks. */
+	if (!lt_pool_is_low(&tracker->pool) || (idle && !gave))
 		return tracker->drain_ns;
 	WRITE_ONCE(tracker->low_armed, false);
 	return now_ns + LT_LOW_NS;
@@ -142,8 +144,9 @@ int lt_worker_start(struct latency_tracker *tracker)
  */
 void lt_worker_stop(struct latency_tracker *tracker)
 {
-	irq_work_sync(&tracker->kick);
 	kthread_stop(tracker->worker);
+	/* Behind it: a callback of the worker may have kicked. */
+	irq_work_sync(&tracker->kick);
 	lt_reclaim_drain(&tracker->reclaim);
 }
 

@@ -33,7 +33,10 @@ static inline void check_table(const struct lfht *ht, lfht_walk_fn fn, void *arg
 	EXPECT_EQ(nr, lfht_size(ht));
 }
 
-/* Each batch of a stack: items of this node, as many as it says. Returns how many in all. */
+/*
+ * Each batch of a stack: items of one node, as many as it says. Returns how many there
+ * are of node @nid in all.
+ */
 static inline unsigned int check_batches(const struct lt_pool *pool,
 					 const struct lt_pool_item *batch, int nid)
 {
@@ -43,12 +46,12 @@ static inline unsigned int check_batches(const struct lt_pool *pool,
 	for (; batch; batch = batch->next_batch) {
 		n = 0;
 		for (node = &batch->link; node; node = node->next) {
-			EXPECT_EQ(llist_entry(node, struct lt_pool_item, link)->nid, nid);
+			EXPECT_EQ(llist_entry(node, struct lt_pool_item, link)->nid, batch->nid);
 			n++;
 		}
 		EXPECT_EQ(batch->count, n);
 		EXPECT(n <= pool->batch, "a batch of %u", n);
-		free += n;
+		free += batch->nid == nid ? n : 0;
 	}
 	return free;
 }
@@ -58,12 +61,11 @@ static inline void check_pool(const struct lt_pool *pool)
 	unsigned int free, all = 0;
 	int nid, cpu;
 
-	for_each_online_node(nid) {
+	for_each_node(nid) {
 		free = check_batches(pool, pool->depots[nid].head, nid);
+		/* Of another node only if that of the CPU is off line. */
 		for_each_possible_cpu(cpu)
-			if (cpu_to_node(cpu) == nid)
-				free += check_batches(pool, per_cpu_ptr(pool->caches, cpu)->batches,
-						      nid);
+			free += check_batches(pool, per_cpu_ptr(pool->caches, cpu)->batches, nid);
 		EXPECT_EQ(atomic_read(&pool->depots[nid].free), free);
 		all += free;
 	}

@@ -154,7 +154,7 @@ static void check_no_hoard(int cpu, unsigned int slack)
 	}
 	rcu_read_unlock_sched();
 	on_cpu(-1);
-	for_each_online_node(nid)
+	for_each_node(nid)
 		EXPECT_EQ(atomic_read(&pool.depots[nid].free), 0);
 	EXPECT(n + slack >= pool.capacity, "CPU %d gets %u of %u", cpu, n, pool.capacity);
 	EXPECT(lt_pool_ran_dry(&pool), "it ran dry, and this is not told");
@@ -260,7 +260,10 @@ static void test_own_batches(void)
 	destroy();
 }
 
-/* Seven CPUs use as many as they can hold on to; then the last one can have all. */
+/*
+ * Seven CPUs use as many as they can hold on to; then the last one can have all, also
+ * those of a node that has gone off line.
+ */
 static void test_hoard(void)
 {
 	static const unsigned int capacity[] = { 1, 2, 7, 8, 50, 100, 1000, 5000 };
@@ -272,8 +275,10 @@ static void test_hoard(void)
 		EXPECT_EQ(pool.capacity, capacity[i]);
 		for (cpu = 0; cpu < 7; cpu++)
 			use(pool.batch + 1, cpu, cpu);
+		host_nodes_offline = i % 2;
 		check_no_hoard(7, 0);
 		destroy();
+		host_nodes_offline = 0;
 	}
 }
 

@@ -90,6 +90,29 @@ static void keep_race(struct latency_tracker *t)
 	st_note("%d begins, %llu kept", sum.begun, c.kept);
 }
 
+/* One replaces the event of a key, the others look for it. */
+static int replace_or_look(struct st_thread *th, u64 i)
+{
+	struct latency_tracker_event *event;
+	u64 key = 1;
+
+	if (!th->number)
+		return st_in(th->tracker, key, LATENCY_TRACKER_UNIQUE, NULL) != 0;
+	event = latency_tracker_get_event(th->tracker, &key, sizeof(key));
+	latency_tracker_put_event(th->tracker, event);
+	return !event;
+}
+
+static void never_absent(struct latency_tracker *t)
+{
+	struct st_thread sum;
+
+	ST_EQ(st_in(t, 1, 0, NULL), 0);
+	sum = race(t, replace_or_look, PAIRS);
+	ST_EQ(sum.wrong, 0);
+	ST_EQ(st_counts(t).replaced, PAIRS);
+}
+
 static struct completion context_done;
 
 static void in_and_out(u64 key)
@@ -227,6 +250,8 @@ const struct st_case st_race[] = {
 	  one_verdict, .config.max_events = 65536 },
 	{ "KEEP leaves one owner per key",
 	  keep_race, ST_SILENT, .config.max_events = 65536 },
+	{ "a key whose event is replaced is never absent",
+	  never_absent, ST_SILENT, .config.max_events = 65536 },
 	{ "hard interrupt, soft interrupt",
 	  contexts, .config.max_events = 16 },
 	{ "where RCU does not watch, calls are refused",

@@ -82,6 +82,30 @@ static void collector(struct latency_tracker *t)
 	ST_EQ(st_counts(t).pending, 1);
 }
 
+static void slow_callback(const struct latency_tracker_verdict *v)
+{
+	udelay(400);
+}
+
+/* What ends meanwhile comes back, while some seconds of callbacks run. */
+static void reclaim_goes_on(struct latency_tracker *t)
+{
+	u64 key, pairs = 0;
+
+	for (key = 0; key < 3700; key++)
+		ST_EQ(st_in(t, key, 0, NULL), 0);
+	while (!st_counts(t).timeouts)
+		usleep_range(1000, 2000);
+	while (st_counts(t).timeouts < 3700 && pairs < 100000) {
+		pairs += !st_in(t, key, 0, NULL) && !st_out(t, key);
+		usleep_range(50, 100);
+	}
+	/* More than are free. */
+	ST_TRUE(pairs > 800);
+	ST_EQ(st_counts(t).skipped, 0);
+	st_note("%llu pairs", pairs);
+}
+
 static void destroy_pending(struct latency_tracker *t)
 {
 	u64 key;
@@ -101,6 +125,9 @@ const struct st_case st_timeout[] = {
 	  per_event, ST_SILENT, .config.timeout_ns = 3600ULL * 1000 * MS },
 	{ "the collector gives up what never ends", collector, ST_SILENT,
 	  .config.timeout_ns = 50 * MS, .config.collect_ns = 300 * MS },
+	{ "while callbacks run, what ends comes back to the pool", reclaim_goes_on,
+	  ST_SILENT, .config.callback = slow_callback, .config.max_events = 4096,
+	  .config.timeout_ns = 500 * MS },
 	{ "no callback after destroy", destroy_pending, ST_SILENT,
 	  .config.timeout_ns = 100 * MS, .config.collect_ns = 100 * MS },
 	{ }

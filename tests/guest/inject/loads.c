@@ -221,6 +221,7 @@ static const struct load {
 } loads[] = {
 	{ "sleeper", sleeper, ANY, 0 },
 	{ "beat", beat, ANY, 100 },
+	{ "idler", beat, ANY, 20000 },
 	{ "waiter", beat, 1, 3 },
 	{ "woken", woken, 1, 0 },
 	{ "runner", spinner, ANY, 1 },

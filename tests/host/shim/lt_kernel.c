@@ -5,6 +5,7 @@
 #include "core/control.h"
 #include "lt_kernel.h"
 
+unsigned int host_nodes_offline;
 long host_alloc_left = -1;
 long host_allocated;
 

@@ -52,7 +52,8 @@ typedef unsigned int gfp_t;
 #endif
 
 extern unsigned int host_nr_cpus;	/* possible CPUs */
-extern unsigned int host_nr_nodes;	/* online memory nodes, CPUs go round */
+extern unsigned int host_nr_nodes;	/* possible memory nodes, CPUs go round */
+extern unsigned int host_nodes_offline;	/* so many of the last ones are off line */
 
 void host_init(unsigned int nr_cpus, unsigned int nr_nodes);
 /* The calling thread joins RCU; cpu >= 0: it alone runs on that CPU. */
@@ -289,15 +290,17 @@ void host_free(const void *p);
 
 #define NUMA_NO_NODE		(-1)
 #define nr_node_ids		host_nr_nodes
-#define num_online_nodes()	host_nr_nodes
+#define num_online_nodes()	(host_nr_nodes - host_nodes_offline)
 #define num_possible_cpus()	host_nr_cpus
 #define first_online_node	0
-#define node_online(nid)	((unsigned int)(nid) < host_nr_nodes)
+#define node_online(nid)	((unsigned int)(nid) < num_online_nodes())
 #define cpu_to_node(cpu)	((int)((unsigned int)(cpu) % host_nr_nodes))
 #define for_each_possible_cpu(cpu) \
 	for ((cpu) = 0; (cpu) < (int)host_nr_cpus; (cpu)++)
-#define for_each_online_node(nid) \
+#define for_each_node(nid) \
 	for ((nid) = 0; (nid) < (int)host_nr_nodes; (nid)++)
+#define for_each_online_node(nid) \
+	for ((nid) = 0; (nid) < (int)num_online_nodes(); (nid)++)
 
 /* ---- llist.h ---- */
 

@@ -23,6 +23,7 @@
 static struct cgroup *group_of(const char *val)
 {
 	struct cgroup *cgroup;
+	size_t len = strlen(val);
 	char *name;
 	u64 id;
 
@@ -33,10 +34,9 @@ static struct cgroup *group_of(const char *val)
 	if (val[0] != '/')
 		return ERR_PTR(-EINVAL);
 	/* echo(1) has added a newline. */
-	name = kstrdup(val, GFP_KERNEL);
+	name = kstrndup(val, len - (val[len - 1] == '\n'), GFP_KERNEL);
 	if (!name)
 		return ERR_PTR(-ENOMEM);
-	name[strcspn(name, "\n")] = '\0';
 	cgroup = lt_cgroup_by_path(name);
 	kfree(name);
 	return cgroup;
@@ -48,9 +48,9 @@ static int group_set(const char *val, const struct kernel_param *kp)
 	struct cgroup *old = usecase->task.cgroup, *new = group_of(val);
 
 	if (IS_ERR(new)) {
-		pr_err("%s: cgroup: no such group: a path as in /proc/PID/cgroup, such as /system.slice, or the inode of its directory\n",
+		pr_err_ratelimited("%s: cgroup: no such group: a path as in /proc/PID/cgroup, such as /system.slice, or the inode of its directory\n",
 		       module_name(usecase->owner));
-		return PTR_ERR(new);
+		return PTR_ERR(new) == -ENOMEM ? -ENOMEM : -EINVAL;
 	}
 	if (new == old) {
 		lt_cgroup_put(new);

@@ -61,9 +61,10 @@ static inline struct cgroup *lt_cgroup_by_id(u64 id)
 	return found;
 }
 
+/* The root, which is never, is not marked as on line. */
 static inline bool lt_cgroup_is_removed(const struct cgroup *cgroup)
 {
-	return !(READ_ONCE(cgroup->self.flags) & CSS_ONLINE);
+	return !(READ_ONCE(cgroup->self.flags) & (CSS_ONLINE | CSS_NO_REF));
 }
 
 /* Returns the length, or a negative errno. */

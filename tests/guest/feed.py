@@ -205,6 +205,19 @@ def toggle(_, text):
     return {b'Y': b'Y', b'1': b'Y', b'N': b'N', b'0': b'N'}.get(text)
 
 
+def group(_, text):
+    """The path of a control group that is there, or its id. Without the mount there is the root."""
+    root = b'/sys/fs/cgroup'
+    groups = {1: b'/'}
+    if os.path.exists(root + b'/cgroup.procs'):
+        groups = {os.stat(path).st_ino: path.removeprefix(root) or b'/'
+                  for path, _, _ in os.walk(root)}
+    if re.fullmatch(rb'[+]?[0-9]+', text):
+        return groups.get(int(text))
+    path = b'/' + b'/'.join(name for name in text.split(b'/') if name)
+    return text if not text else path if text.startswith(b'/') and path in groups.values() else None
+
+
 class Format:
     """What files take whose path ends with "end". slow: a new value takes the kernel a while."""
 
@@ -243,6 +256,7 @@ FORMATS = (
     Format('/vector', choice, 0, 9, none=True, names=VECTORS),
     Format('/states', several, names=STATES),
     Format('/kthreads', toggle), Format('/bios', toggle), Format('/preempted', toggle),
+    Format('/egress', toggle), Format('/cgroup', group),
     # There are no gaps in a guest.
     Format('/cpu', choice, 0, os.sysconf('SC_NPROCESSORS_CONF') - 1),
     Format('/action', action, 0, (1 << 28) - 2, slow=False),
@@ -262,6 +276,7 @@ WORDS = [
     'vda:5ms', '/dev/vda:1000us', 'vda:0s, vda:1s', 'vda:18446744073709551616ns', 'vda:5', 'vda',
     'read,write', 'write,read,0', '!poll,!futex', 'poll,!futex', '!read,write', 'read,,write', '!',
     '!!read', 'read ,write', 'waitpid', '1023',
+    '/', '//', '/none', '/none/', '/\n', '/\n/', '/.', ' /',
     'true', 'text', 'NaN', 'inf', '1e3', '1.5', '5us', '1s', '5 5', ' 5', '%s%n', '0x', '0xg', '+',
     '-', '-0', '-1', '-7', '--', '--1', '+-1', '0b1', '010', '5;', "'5'", '$(id)', '9' * 23, '\0',
     '\u00e4', '\u00c4th0', '\u20ac', '\u0665', '\uff15', '\U0001f427', '5\u00a0', '\x7f',

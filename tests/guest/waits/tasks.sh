@@ -31,6 +31,24 @@ preempted()
 	taskset -c 1 chrt -f 10 "$BIN/inject" spin 800 >/dev/null
 }
 
+# Both have the CPU in turns.
+equal()
+{
+	echo 300 >/proc/sys/kernel/sched_rr_timeslice_ms
+	chrt -r -p 10 "$pid"
+	taskset -c 1 chrt -r 10 "$BIN/inject" spin 1500 >/dev/null
+	chrt -o -p 0 "$pid"
+	echo 100 >/proc/sys/kernel/sched_rr_timeslice_ms
+}
+
+# A real-time task; ordinary ones have half of each second.
+limited()
+{
+	chrt -f -p 10 "$pid"
+	taskset -c 1 "$BIN/inject" spin 2500 >/dev/null
+	chrt -o -p 0 "$pid"
+}
+
 frozen()
 {
 	group cpu
@@ -65,6 +83,15 @@ wait_alone "a datagram that nobody reads" datagram packet:lo
 kept "SIGSTOP" state:stopped stopped
 kept "a debugger" state:traced traced
 kept "a real-time task takes the CPU" "state:preempted cause:cpu holder:lt-spin" preempted
+kept "an equal real-time task, in turns" "state:preempted cause:cpu holder:lt-spin" equal
+server=/sys/kernel/debug/sched/fair_server/cpu1/runtime
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+cause=dl_server share=500000000
+[ -e $server ] || { server=/proc/sys/kernel/sched_rt_runtime_us cause=rt_throttled share=500000; }
+limit=$(<$server)
+echo $share >$server || give_up "no limit for real-time tasks"
+kept "the limit of real-time tasks" "cause:$cause state:preempted? state:throttled?" limited
+echo "$limit" >$server
 wait_alone "sched_yield, to an equal task" yields call:sched_yield state:yielded cause:cpu holder:lt-holder
 kept "cgroup.freeze" state:frozen frozen
 no_group

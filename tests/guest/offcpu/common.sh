@@ -11,7 +11,7 @@ sum_of()
 		match($0, / state=[a-z]+/); is = substr($0, RSTART + 7, RLENGTH - 7)
 		if (delay >= 40000000 && (is == state || "!" is != state && state ~ /^!/))
 			sum += delay
-	} END { printf "%d\n", sum }' "$T/trace"
+	} END { printf "%.0f\n", sum }' "$T/trace"
 }
 
 # result_state STATE HOW: one result: of the time that the victim has counted itself, in $out,

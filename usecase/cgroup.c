@@ -49,7 +49,7 @@ static int group_set(const char *val, const struct kernel_param *kp)
 
 	if (IS_ERR(new)) {
 		pr_err_ratelimited("%s: cgroup: no such group: a path as in /proc/PID/cgroup, such as /system.slice, or the inode of its directory\n",
-		       module_name(usecase->owner));
+				   module_name(usecase->owner));
 		return PTR_ERR(new) == -ENOMEM ? -ENOMEM : -EINVAL;
 	}
 	if (new == old) {

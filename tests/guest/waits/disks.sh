@@ -49,7 +49,7 @@ sent_twice()
 	(($(trace_now | grep -c "block_rq_issue: $dev R") >= 2))
 }
 for timeout in /sys/block/sda/device/{timeout,eh_timeout}; do
-	echo 1 >$timeout
+	echo 1 >"$timeout"
 done
 prepare direct /dev/sda
 echo 1 >"$tracing/events/block/block_rq_issue/enable"
@@ -63,7 +63,7 @@ scsi_does 4 1
 explained "a device that times out" call:preadv2 disk:sda stage:device end:requeued
 wait
 for timeout in /sys/block/sda/device/{timeout,eh_timeout}; do
-	echo 30 >$timeout
+	echo 30 >"$timeout"
 done
 on_disk "fsync" 200 fsync "$T/mnt/file" -- call:fsync disk:sda stage:device io:flush? io:device?
 on_disk "a page of a file" 400 fault "$T/mnt/mapped" -- state:blocked disk:sda stage:device

@@ -31,12 +31,12 @@ preempted()
 	taskset -c 1 chrt -f 10 "$BIN/inject" spin 800 >/dev/null
 }
 
-# Both have the CPU in turns.
+# Both have the CPU in turns. Once the loop is real-time, an ordinary task could not start there.
 equal()
 {
 	echo 300 >/proc/sys/kernel/sched_rr_timeslice_ms
 	chrt -r -p 10 "$pid"
-	taskset -c 1 chrt -r 10 "$BIN/inject" spin 1500 >/dev/null
+	chrt -r 10 taskset -c 1 "$BIN/inject" spin 1500 >/dev/null
 	chrt -o -p 0 "$pid"
 	echo 100 >/proc/sys/kernel/sched_rr_timeslice_ms
 }

@@ -267,8 +267,8 @@ def is_record(path, report):
 
 
 # A task is kept from 100 to 300 ms: (reports, what is wanted, what is said of it).
-DISK = ('block_latency: disk=sda, stage=device, end=completed, pid=0, ' + times(110, 290), 'task-7')
-HELD = ('block_latency: disk=sda, stage=bio, end=completed, pid=0, cause=throttled, ' + times(110, 290), 'task-7')
+DISK = ('block_latency: disk=sda, stage=device, pid=0, ' + times(110, 290), 'task-7')
+HELD = ('block_latency: disk=sda, stage=bio, pid=0, cause=throttled, ' + times(110, 290), 'task-7')
 STOPPED = ('offcpu_sched_switch: pid={}, state=stopped, waker_context=softirq, waker_comm=-, '
            'stall=-, ')
 KEPT = (

@@ -10,7 +10,7 @@ disks, packets and interrupts count. Prints what the reports cover of the time, 
 and which causes are named that are none, each of at least a fifth of the time:
     waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
 A NAME is FIELD:VALUE, such as call:fsync, state:stopped, waker:COMM, holder:COMM, cause:throttled, stall:memory,
-disk:sda, stage:device, end:requeued, io:throttled (of a bio), packet:lo, qdisc:KIND, irq:NAME. One with a ? behind it may be named, or not.
+disk:sda, stage:device, io:throttled (of a bio), packet:lo, qdisc:KIND, irq:NAME. One with a ? behind it may be named, or not.
 """
 import sys
 from collections import Counter
@@ -37,7 +37,7 @@ def names(event, fields):
         return {f'cause:{fields["cause"]}'} | held
     if event == 'block_latency':
         bio = {f'io:{fields["cause"]}'} if fields['stage'] == 'bio' else set()
-        return {f'{name}:{fields[name]}' for name in ('disk', 'stage', 'end')} | bio
+        return {f'{name}:{fields[name]}' for name in ('disk', 'stage')} | bio
     if event == 'network_latency':
         queue = {f'qdisc:{fields["qdisc"]}'} if fields['stage'] == 'send' else set()
         return {f'packet:{fields["dev"]}'} | queue

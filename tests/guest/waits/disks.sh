@@ -30,7 +30,7 @@ on_disk()
 	slow 0
 }
 
-results=12
+results=11
 scsi "waits for a disk of scsi_debug"
 mkfs.ext4 -q /dev/sda || give_up "no ext4"
 mkdir "$T/mnt"
@@ -43,28 +43,6 @@ sync
 undelayed "a direct read" direct /dev/sda
 undelayed "a page of a file" fault "$T/mnt/mapped"
 on_disk "a direct read" 400 direct /dev/sda -- call:preadv2 disk:sda stage:device
-# It drops each command until the kernel has sent the read twice, as in guest/block/retried.
-sent_twice()
-{
-	(($(trace_now | grep -c "block_rq_issue: $dev R") >= 2))
-}
-for timeout in /sys/block/sda/device/{timeout,eh_timeout}; do
-	echo 1 >"$timeout"
-done
-prepare direct /dev/sda
-echo 1 >"$tracing/events/block/block_rq_issue/enable"
-scsi_does 4 1
-{
-	# The victim waits for the end of this.
-	exec {hold}>&-
-	wait_for $((20 * ${LAB_SLOW:-1})) sent_twice
-	scsi_does 0 0
-} &
-explained "a device that times out" call:preadv2 disk:sda stage:device end:requeued
-wait
-for timeout in /sys/block/sda/device/{timeout,eh_timeout}; do
-	echo 30 >"$timeout"
-done
 on_disk "fsync" 200 fsync "$T/mnt/file" -- call:fsync disk:sda stage:device io:flush? io:device?
 on_disk "a page of a file" 400 fault "$T/mnt/mapped" -- state:blocked disk:sda stage:device
 swapon "$T/mnt/swap" || give_up "no swap"

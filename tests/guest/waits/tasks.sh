@@ -31,16 +31,6 @@ preempted()
 	taskset -c 1 chrt -f 10 "$BIN/inject" spin 800 >/dev/null
 }
 
-# Both have the CPU in turns. Once the loop is real-time, an ordinary task could not start there.
-equal()
-{
-	echo 300 >/proc/sys/kernel/sched_rr_timeslice_ms
-	chrt -r -p 10 "$pid"
-	chrt -r 10 taskset -c 1 "$BIN/inject" spin 1500 >/dev/null
-	chrt -o -p 0 "$pid"
-	echo 100 >/proc/sys/kernel/sched_rr_timeslice_ms
-}
-
 # A real-time task; ordinary ones have half of each second.
 limited()
 {
@@ -83,7 +73,6 @@ wait_alone "a datagram that nobody reads" datagram packet:lo
 kept "SIGSTOP" state:stopped stopped
 kept "a debugger" state:traced traced
 kept "a real-time task takes the CPU" "state:preempted cause:cpu holder:lt-spin" preempted
-kept "an equal real-time task, in turns" "state:preempted cause:cpu holder:lt-spin" equal
 server=/sys/kernel/debug/sched/fair_server/cpu1/runtime
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 cause=dl_server share=500000000

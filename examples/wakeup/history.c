@@ -14,7 +14,8 @@
  *   may just not have been preempted yet.
  * - cpu: tasks had the CPU otherwise. The one with the most time is the holder.
  * - The CPU was idle: why is not known. Neither is what was before the last HISTORY
- *   stints, nor the time before the task was queued on this CPU.
+ *   stints, unless the group was throttled, nor the time before the task was queued on
+ *   this CPU.
  *
  * The largest part is the cause.
  */
@@ -215,6 +216,8 @@ static void split_up(struct split *split, const struct wait *wait, u64 queued,
 			take(split, history, n, ns);
 		end = from;
 	}
+	if (end > queued)
+		split->throttled += throttle_overlap(group, queued, end);
 }
 
 static void name_holder(struct lt_wakeup_holder *holder,

@@ -35,7 +35,9 @@
  * The files: filter.c has the filters, probes.c the tracepoints, kprobes.c the
  * kprobes, packet.h what the probes of both do at an end.
  */
+#include <linux/if_ether.h>
 #include <linux/in.h>
+#include <linux/in6.h>
 
 #include "examples/network/egress.h"
 #include "examples/network/kprobes.h"
@@ -50,6 +52,14 @@
 #define MAX_EVENTS	8192
 #define GROW_LIMIT	65536
 #define COLLECT_NS	(60 * (u64)NSEC_PER_SEC)
+
+/* Of a datagram in fragments the last one to come goes on, with the data of the first. */
+static bool is_fragment(const struct lt_network_report *report)
+{
+	return (report->protocol == ETH_P_IP && !report->l4) ||
+	       (report->protocol == ETH_P_IPV6 &&
+		report->l4 == IPPROTO_FRAGMENT);
+}
 
 /*
  * May the packet have ended unseen, so that this is another one? Not one that is
@@ -69,7 +79,7 @@ static bool is_doubtful(const struct latency_tracker_verdict *verdict)
 	if (out && !out->skb->cloned)
 		return false;
 	return report->missed != missed() ||
-	       (out && out->skb->head != report->head);
+	       (out && out->skb->head != report->head && !is_fragment(report));
 }
 
 static void callback(const struct latency_tracker_verdict *verdict)

@@ -70,6 +70,8 @@ struct lt_action {
  * @nr_probes: number of @probes
  * @entries: functions where operations begin and end; those that end them first
  * @nr_entries: number of @entries
+ * @quiesce: called once none of these runs any more, before what has begun is
+ *	cleared. May be NULL.
  * @on: the parameter. With @is_started, the probes are registered.
  * @is_started: between lt_stage_start() and lt_stage_stop()
  */
@@ -80,6 +82,7 @@ struct lt_stage {
 	unsigned int nr_probes;
 	struct lt_entry *entries;
 	unsigned int nr_entries;
+	void (*quiesce)(void);
 	bool on;
 	bool is_started;
 };

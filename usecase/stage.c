@@ -38,6 +38,8 @@ static void switch_off(struct lt_stage *stage)
 
 	lt_entry_unregister(stage->entries, stage->nr_entries);
 	lt_probe_unregister(usecase, stage->probes, stage->nr_probes);
+	if (stage->quiesce)
+		stage->quiesce();
 	latency_tracker_clear(usecase->tracker);
 }
 

@@ -7,6 +7,7 @@
 
 #include <linux/bio.h>
 #include <linux/kdev_t.h>
+#include <linux/uaccess.h>
 #include <linux/version.h>
 
 #include "wrapper/block.h"
@@ -54,20 +55,20 @@ probe_##event##_q_rw(void *data, struct request_queue *q,		\
 
 /*
  * LT_DEFINE_PROBE_BIO_SPLIT(handler) defines that of block_split; it calls handler(void
- * *data, struct bio *bio, unsigned int sector). @bio is the first part, or with device
- * mapper the whole; @sector where the rest begins, its low 32 bits.
+ * *data, struct bio *bio). @bio is the first part, which the rest waits for, or with
+ * device mapper the whole.
  */
 #define LT_DEFINE_PROBE_BIO_SPLIT(handler)				\
 static void __maybe_unused						\
 probe_block_split_bio(void *data, struct bio *bio, unsigned int sector)	\
 {									\
-	handler(data, bio, sector);					\
+	handler(data, bio);					\
 }									\
 static void __maybe_unused						\
 probe_block_split_q(void *data, struct request_queue *q,		\
 		    struct bio *bio, unsigned int sector)		\
 {									\
-	handler(data, bio, sector);					\
+	handler(data, bio);					\
 }
 
 #define probe_block_split						\
@@ -164,6 +165,18 @@ static inline int lt_bio_remaining(struct bio *bio)
 	if (!lt_bio_waits(bio))
 		return 1;
 	return atomic_read(&bio->__bi_remaining);
+}
+
+/*
+ * Has a bio got its last end that has waited for more than one? It may be freed then,
+ * or its memory used again; no other way to know that is left once bio_endio() is over.
+ */
+static inline bool lt_bio_is_over(const struct bio *bio)
+{
+	unsigned short flags;
+
+	return copy_from_kernel_nofault(&flags, &bio->bi_flags, sizeof(flags)) ||
+	       !(flags & 1U << BIO_CHAIN);
 }
 
 #endif /* _LT_WRAPPER_BIO_H */

@@ -10,6 +10,7 @@
 #include "usecase/usecase.h"
 #include "wrapper/bio.h"
 #include "wrapper/ftrace.h"
+#include "wrapper/sched.h"
 #include <trace/events/latency_tracker_block.h>
 
 /* Of a stage of a request or bio. Two longs: no padding, which would be part of the key. */
@@ -36,6 +37,18 @@ extern struct lt_probe block_probes[];
 extern const unsigned int block_nr_probes;
 void request_collected(const struct request *rq);
 
+static inline struct lt_block_report *
+bio_report(struct latency_tracker_event *event)
+{
+	return latency_tracker_event_priv(event);
+}
+
+/* For how long it has waited for a CPU, in all, in units of 1024 ns, modulo 2^32. */
+static inline u32 bio_run_delay(const struct task_struct *task)
+{
+	return lt_sched_run_delay(task) >> 10;
+}
+
 /* bio.c */
 #ifdef LT_HAVE_FUNCTION_ENTRY
 extern struct lt_stage bio_stage;
@@ -49,10 +62,21 @@ static inline bool bios_are_tracked(void)
 void bio_find_functions(void);
 void bios_complete(struct latency_tracker *tracker, const struct request *rq,
 		   unsigned int nr_bytes);
+
+/* bio_ends.c */
+void bio_count_split(struct latency_tracker_event *event);
+void bio_count_end(struct latency_tracker_event *event, struct bio *piece);
+bool bio_end(struct latency_tracker *tracker,
+	     struct latency_tracker_event *event, struct block_end *end,
+	     u64 now);
+void bio_settle_former(struct latency_tracker *tracker, const struct bio *bio);
+void bio_ends_stop(void);
+bool bio_is_doubtful(const struct latency_tracker_verdict *verdict);
+
+/* bio_times.c */
 void bio_account(const struct latency_tracker_verdict *verdict,
 		 struct lt_block_times *times);
 bool bio_is_wanted(const struct latency_tracker_verdict *verdict);
-bool bio_is_doubtful(const struct latency_tracker_verdict *verdict);
 #else
 #define BIO_STAGE	NULL
 

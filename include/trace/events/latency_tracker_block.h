@@ -62,6 +62,7 @@ struct lt_block_times {
  * @issued: when that was issued; if it was requeued, as @first
  * @completed: when the part of it that completed last did
  * @ended: its last end that was seen
+ * @parent: the bio that waits for its end, if any; only to compare
  * @submitter: the task that submitted it, then the one that admitted it; only to
  *	compare
  * @run_delay: how long that had waited for a CPU when it admitted it, units of 1024 ns
@@ -79,6 +80,7 @@ struct lt_block_stamps {
 	u64 issued;
 	u64 completed;
 	u64 ended;
+	const struct bio *parent;
 	const struct task_struct *submitter;
 	u32 run_delay;
 	u32 delayed;
@@ -100,7 +102,7 @@ struct lt_block_stamps {
  * @requeues: how often it has been requeued
  * @comm: of the task that inserted or issued it
  * @disk: the name of the whole disk
- * @ends: of a bio: those that were seen; see may_be_over()
+ * @ends: of a bio: how many were seen, and how many there are; see bio_ends.c
  * @bio: of a bio
  */
 struct lt_block_report {

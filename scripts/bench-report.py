@@ -340,6 +340,22 @@ def profile(args):
     columns(rows)
 
 
+def idle(args):
+    """What the trackers counted in a guest that had nothing to do, and the reports of that."""
+    rows, reports = [("tracker", "", "seconds", "operations", "crossings")], []
+    with open(args.file, encoding="utf-8") as file:
+        for line in file:
+            word, _, text = line.rstrip().partition(" ")
+            if word in ("idle", "busy"):
+                tracker, crossed, started, seconds = text.split()
+                rows.append((tracker, word, seconds, started, crossed))
+            elif word == "report":
+                reports.append(text)
+    columns(rows)
+    for text in reports:
+        print(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -359,6 +375,9 @@ def main():
     command.set_defaults(run=profile)
     command.add_argument("before")
     command.add_argument("after")
+    command = commands.add_parser("idle")
+    command.set_defaults(run=idle)
+    command.add_argument("file")
     args = parser.parse_args()
     args.run(args)
 

@@ -46,14 +46,19 @@ def test_report(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 DELAY = "wakeup|a hog|600000000|600100000"
-COUNTS = "wakeup|all|||5|5|5|0|0|0"
+COUNTS = "wakeup|all|||15|15|15|0|0|0"
 
 # Lines, and what is wrong about them, where these trackers are to be there.
 TRUTHS: dict[str, tuple[list[str], list[str], list[str]]] = {
     "good": ([DELAY, COUNTS], ["wakeup"], []),
     "not reported": (["wakeup|x|600|0"], [], ["wakeup, x: not reported"]),
-    "invented": (["wakeup|x|||5|5|5|0|1|0"], [], ["wakeup, x: 1 invented"]),
-    "missed": (["wakeup|x|||5|5|5|2|0|1"], [], ["wakeup, x: 2 missed, but only 1 skipped"]),
+    "invented": (["wakeup|x|||15|15|15|0|1|0"], [], ["wakeup, x: 1 invented"]),
+    "missed": (["wakeup|x|||15|15|15|2|0|1"], [], ["wakeup, x: 2 missed, but only 1 skipped"]),
+    "few": (
+        ["wakeup|x|||99|14|14|0|0|0"],
+        [],
+        ["wakeup, x: only 14 were late, so it proves little"],
+    ),
     "no figures": (["wakeup|x|||5|5|5"], [], ["wakeup, x: no figures: k|wakeup|x|||5|5|5"]),
     "missing": ([DELAY], ["wakeup", "irq"], [
         "wakeup: no observer has counted",

@@ -14,6 +14,8 @@ _HEADS = (
     + ("reported", "missed", "invented", "skipped"),
     ("", "", "", "ms", "ms", "ms", "", "", "", "", "", ""),
 )
+# So many late operations an observer must have seen, or the row proves nothing.
+_LEAST = 15
 _EXPLAIN = "late: longer than the threshold by a margin, for sure; reported: also those near it"
 
 
@@ -59,10 +61,11 @@ class Table:
                 cells[3:] = [f"{time / 1000000:.1f}" for time in times] + [""] * 6
                 wrong = ["not reported"] * (int(reported) <= 0)
             else:
-                missed, invented, skipped = (int(cell) for cell in cells[8:])
+                late, missed, invented, skipped = (int(cells[i]) for i in (6, 8, 9, 10))
                 cells[3:5] = [""] * 3
                 wrong = [f"{invented} invented"] * bool(invented)
                 wrong += [f"{missed} missed, but only {skipped} skipped"] * (missed > skipped)
+                wrong += [f"only {late} were late, so it proves little"] * (late < _LEAST)
             self.rows.append(_row(cells))
         except ValueError:
             wrong = [f"no figures: {line}"]

@@ -30,8 +30,9 @@ on_disk()
 	slow 0
 }
 
-results=11
+results=13
 scsi "waits for a disk of scsi_debug"
+device=/sys/block/sda/device
 mkfs.ext4 -q /dev/sda || give_up "no ext4"
 mkdir "$T/mnt"
 mount /dev/sda "$T/mnt"
@@ -60,27 +61,37 @@ swapoff "$T/mnt/swap"
 on_disk "the lock of an inode, held over I/O" 500 inode "$T/mnt/inode" -- \
 	call:fchmod waker:lt-holder disk:sda stage:device
 
-# Eight others read from a disk that does one at a time, with requests for four. The journal has
-# nothing to write meanwhile.
+# beside_others WORDS SCENARIO WAY -- NAME...: eight others use the disk as dd does with WORDS, which takes
+# one of them at a time.
+beside_others()
+{
+	local i others=() words=$1 scenario=$2 does=$3
+	shift 4
+
+	echo 1 >$device/queue_depth || give_up "no small queue"
+	slow 60
+	for i in 1 2 3 4 5 6 7 8; do
+		# shellcheck disable=SC2086 # words
+		dd ${words//@/$((i * 1000))} bs=4k count=1000 2>/dev/null &
+		others+=($!)
+	done
+	prepare "$does" /dev/sda
+	explained "$scenario" "$@"
+	kill "${others[@]}"
+	wait "${others[@]}" 2>/dev/null
+	slow 0
+	echo 64 >$device/queue_depth
+}
+
+# With requests for four. The journal has nothing to write meanwhile.
 sync
 queue=/sys/block/sda/queue
-if ! echo mq-deadline >$queue/scheduler || ! echo 4 >$queue/nr_requests ||
-   ! echo 1 >/sys/block/sda/device/queue_depth; then
+if ! echo mq-deadline >$queue/scheduler || ! echo 4 >$queue/nr_requests; then
 	give_up "no small queue"
 fi
-slow 60
-readers=()
-for i in 1 2 3 4 5 6 7 8; do
-	dd if=/dev/sda of=/dev/null bs=4k count=1000 skip=$((i * 1000)) iflag=direct 2>/dev/null &
-	readers+=($!)
-done
-prepare direct /dev/sda
-explained "tags that are used up" call:preadv2 disk:sda stage:bio io:getrq io:queue?
-kill "${readers[@]}"
-wait "${readers[@]}" 2>/dev/null
-slow 0
+beside_others "if=/dev/sda of=/dev/null skip=@ iflag=direct" "tags that are used up" direct -- \
+	call:preadv2 disk:sda stage:bio io:getrq io:queue?
 echo none >$queue/scheduler
-echo 64 >/sys/block/sda/device/queue_depth
 
 group io
 prepare direct /dev/sda
@@ -97,6 +108,29 @@ sleep 0.1
 trace_stop "$T/trace"
 slow 0
 judged "umount with dirty data" call:umount2 disk:sda stage:device io:flush? io:device?
+
+# It drops each command, until the read is in the disk for the second time; then the kernel resets the
+# disk, and sends it once more.
+issued()
+{
+	(($(trace_now | grep -c "block_rq_issue: $dev .* 2048 + 8") >= $1))
+}
+echo 1 | tee $device/timeout >$device/eh_timeout
+prepare direct /dev/sda
+echo 1 >"$tracing/events/block/block_rq_issue/enable"
+scsi_does 4 1
+{
+	exec {hold}>&-	# which the victim waits for
+	wait_for $((30 * ${LAB_SLOW:-1})) issued 2
+	scsi_does 0 0
+} &
+explained "a device that does not answer" call:preadv2 disk:sda stage:request stage:device
+echo 30 | tee $device/timeout >$device/eh_timeout
+
+# Of writes that come from the page cache it lets two go at a time, of a disk that takes one.
+echo 75000 >$queue/wbt_lat_usec || give_up "no write-back throttling"
+beside_others "if=/dev/zero of=/dev/sda seek=@ oflag=dsync" "write-back throttling" fsync -- \
+	call:fsync disk:sda stage:bio io:getrq
 
 modprobe dm_delay
 dmsetup create --noudevsync lt-slow --table "0 65536 delay /dev/sda 0 500" || give_up "no dm-delay"

@@ -31,6 +31,11 @@ preempted()
 	taskset -c 1 chrt -f 10 "$BIN/inject" spin 800 >/dev/null
 }
 
+equal()
+{
+	taskset -c 1 "$BIN/inject" spin 1600 >/dev/null
+}
+
 # A real-time task; ordinary ones have half of each second.
 limited()
 {
@@ -73,8 +78,17 @@ wait_alone "a datagram that nobody reads" datagram packet:lo
 kept "SIGSTOP" state:stopped stopped
 kept "a debugger" state:traced traced
 kept "a real-time task takes the CPU" "state:preempted cause:cpu holder:lt-spin" preempted
-server=/sys/kernel/debug/sched/fair_server/cpu1/runtime
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+# Turns that are long enough. Before 5.13 it is a sysctl, and from 6.6 on a slice.
+for turn in /sys/kernel/debug/sched/{base_slice_ns,min_granularity_ns} \
+	    /proc/sys/kernel/sched_min_granularity_ns; do
+	[ ! -e "$turn" ] || break
+done
+turn_ns=$(<"$turn")
+echo 400000000 >"$turn" || give_up "no long turns"
+kept "an equal task" "state:preempted cause:cpu holder:lt-spin" equal
+echo "$turn_ns" >"$turn"
+server=/sys/kernel/debug/sched/fair_server/cpu1/runtime
 cause=dl_server share=500000000
 [ -e $server ] || { server=/proc/sys/kernel/sched_rt_runtime_us cause=rt_throttled share=500000; }
 limit=$(<$server)

@@ -72,6 +72,7 @@ struct lt_action {
  * @nr_entries: number of @entries
  * @quiesce: called once none of these runs any more, before what has begun is
  *	cleared. May be NULL.
+ * @only_tells: its probes neither begin nor end an operation
  * @on: the parameter. With @is_started, the probes are registered.
  * @is_started: between lt_stage_start() and lt_stage_stop()
  */
@@ -83,6 +84,7 @@ struct lt_stage {
 	struct lt_entry *entries;
 	unsigned int nr_entries;
 	void (*quiesce)(void);
+	bool only_tells;
 	bool on;
 	bool is_started;
 };

@@ -40,7 +40,8 @@ static void switch_off(struct lt_stage *stage)
 	lt_probe_unregister(usecase, stage->probes, stage->nr_probes);
 	if (stage->quiesce)
 		stage->quiesce();
-	latency_tracker_clear(usecase->tracker);
+	if (!stage->only_tells)
+		latency_tracker_clear(usecase->tracker);
 }
 
 /* Once the tracker works. Without the stage, if its functions can't be traced. */

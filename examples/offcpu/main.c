@@ -14,6 +14,7 @@
  *
  * The files: state.c tells why a task is off the CPU, waker.c what has woken it.
  */
+#include "examples/offcpu/interrupt.h"
 #include "examples/offcpu/state.h"
 #include "examples/offcpu/waker.h"
 #include "usecase/filter_set.h"
@@ -270,6 +271,7 @@ static struct lt_usecase usecase = {
 	.name = "offcpu",
 	.owner = THIS_MODULE,
 	LT_PROBES(probes),
+	.stage = &interrupt_stage,
 	.report = callback,
 	.is_wanted = is_wanted,
 	.usec_threshold = USEC_THRESHOLD,
@@ -289,6 +291,7 @@ MODULE_PARM_DESC(kthreads, "Track kernel threads, too (default Y)");
 
 static int __init offcpu_init(void)
 {
+	interrupt_stage.usecase = &usecase;
 	offcpu_state_init();
 	return lt_usecase_start(&usecase);
 }

@@ -16,6 +16,7 @@
 #include <linux/preempt.h>
 #include <linux/string.h>
 
+#include "examples/offcpu/interrupt.h"
 #include "examples/offcpu/waker.h"
 #include "latency_tracker.h"
 
@@ -70,6 +71,9 @@ void offcpu_waker_note(struct offcpu *offcpu, u64 now)
 	} else {
 		no_task(offcpu->waker_comm, &offcpu->waker_pid);
 	}
+	offcpu->waker_irq = interrupt_line();
+	offcpu->waker_softirq = offcpu->waker_context == OFFCPU_CONTEXT_SOFTIRQ ?
+					interrupt_softirq() : OFFCPU_NO_SOFTIRQ;
 	/* The waker comes first; pairs with offcpu_waker_tell(). */
 	smp_store_release(&offcpu->woken_ns, now);
 }
@@ -93,11 +97,15 @@ void offcpu_waker_tell(struct lt_offcpu_waker *waker,
 	if (!woken) {
 		no_task(waker->comm, &waker->pid);
 		waker->context = OFFCPU_CONTEXT_UNKNOWN;
+		waker->irq = -1;
+		waker->softirq = OFFCPU_NO_SOFTIRQ;
 		waker->runqueue = could_run(state) ? (s64)verdict->delay_ns : -1;
 		return;
 	}
 	memcpy(waker->comm, offcpu->waker_comm, TASK_COMM_LEN);
 	waker->pid = offcpu->waker_pid;
 	waker->context = offcpu->waker_context;
+	waker->irq = offcpu->waker_irq;
+	waker->softirq = offcpu->waker_softirq;
 	waker->runqueue = verdict->now_ns > woken ? verdict->now_ns - woken : 0;
 }

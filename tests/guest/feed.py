@@ -256,7 +256,7 @@ FORMATS = (
     Format('/vector', choice, 0, 9, none=True, names=VECTORS),
     Format('/states', several, names=STATES),
     Format('/kthreads', toggle), Format('/bios', toggle), Format('/preempted', toggle),
-    Format('/egress', toggle), Format('/cgroup', group),
+    Format('/egress', toggle), Format('/waker_irq', toggle), Format('/cgroup', group),
     # There are no gaps in a guest.
     Format('/cpu', choice, 0, os.sysconf('SC_NPROCESSORS_CONF') - 1),
     Format('/action', action, 0, (1 << 28) - 2, slow=False),

@@ -89,6 +89,8 @@ class Trace:
         self.wakes, self.enters, self.exits = (defaultdict(Series) for _ in range(3))
         self.comms, self.prios, self.tgids = defaultdict(set), defaultdict(set), {}
         self.begin = None
+        # By CPU, which interrupt runs: the line, the vector of soft interrupts.
+        self.irqs, self.softirqs = {}, {}
         for line in ftrace.read(path):
             self.begin = line.time if self.begin is None else self.begin
             self.add(line)
@@ -99,7 +101,14 @@ class Trace:
         if line.event == 'sched_switch':
             self.switched(Switch(line))
         elif line.event in ('sched_waking', 'sched_wakeup_new'):
+            line.irq = self.irqs.get(line.cpu, '-1')
+            line.softirq = self.softirqs.get(line.cpu, '-')
             self.wakes[int(line.fields()['pid'])].append(line)
+        elif line.event in ('irq_handler_entry', 'irq_handler_exit'):
+            self.irqs[line.cpu] = line.fields()['irq'] if line.event.endswith('entry') else '-1'
+        elif line.event in ('softirq_entry', 'softirq_exit'):
+            self.softirqs[line.cpu] = re.search(r'action=(\w+)', line.text)[1] \
+                if line.event.endswith('entry') else '-'
         elif line.event == 'sys_enter':
             self.enters[line.pid].append(line)
         elif line.event == 'sys_exit':
@@ -249,7 +258,7 @@ def woken_by(check, away, back, states):
     wakes, context = check.trace.wakes[check.number('pid')], check.fields['waker_context']
     wakes = wakes[wakes.first_from(away.time):wakes.first_from(back.time + 1)]
     if context == 'unknown':
-        check.expect(waker_comm='-', waker_pid=-1)
+        check.expect(waker_comm='-', waker_pid=-1, waker_irq=-1, waker_softirq='-')
         if check.fields['state'] in RUNNABLE:
             check.expect(runqueue=check.number('delay'))
         elif not any(wake.pid == 0 for wake in wakes):
@@ -267,6 +276,10 @@ def woken_by(check, away, back, states):
                      waker_comm=set().union(*(check.trace.comms[wake.pid] for wake in wakes)))
     else:
         check.expect(waker_comm='-', waker_pid=-1)
+    check.expect(waker_irq={wake.irq if context == 'hardirq' else '-1' for wake in wakes},
+                 waker_softirq={wake.softirq if context == 'softirq' else '-' for wake in wakes})
+    check.counts['lines'] += check.fields['waker_irq'] != '-1'
+    check.counts['vectors'] += check.fields['waker_softirq'] != '-'
     check.counts[f'by_{context}'] += 1
     is_off(check, wakes, back)
 

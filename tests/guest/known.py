@@ -169,7 +169,7 @@ REPORTS = (
      'reason=preempted', 'hog-9', ''),
     ('offcpu', SLEPT + CAME, 'offcpu_sched_switch: comm=task, pid=7, tgid=5, cpu=1, ' +
      times(100, 300) + ', state=sleeping, waker_comm=waker, waker_pid=6, waker_context=task, '
-     'runqueue=100000000', 'hog-9', ''),
+     'waker_irq=-1, waker_softirq=-, runqueue=100000000', 'hog-9', ''),
     ('offcpu', SLEPT + CAME, 'offcpu_sched_wakeup: waker_comm=waker (6), wakee_comm=task (7), '
      'wakee_offcpu_' + times(100, 200, 'pending'), 'waker-6', ''),
     ('syscalls', SLEPT + CALL + CAME + RETURN, 'syscall_latency: comm=task, pid=7, tgid=5, nr=230, '

@@ -49,6 +49,13 @@
 #define LT_VALUES_FLAG(FIRST, NEXT)					\
 	FIRST(0, "ended") NEXT(1, "pending") NEXT(2, "collected")
 
+/* Of the kernel's ABI: /proc/softirqs has them in this order; and none. */
+#define LT_VALUES_SOFTIRQ(FIRST, NEXT)					\
+	FIRST(0, "HI") NEXT(1, "TIMER") NEXT(2, "NET_TX")		\
+	NEXT(3, "NET_RX") NEXT(4, "BLOCK") NEXT(5, "IRQ_POLL")		\
+	NEXT(6, "TASKLET") NEXT(7, "SCHED") NEXT(8, "HRTIMER")		\
+	NEXT(9, "RCU") NEXT(255, "-")
+
 /* For TP_printk(). */
 #define LT_SYMBOL(number, name)		{ number, name }
 #define LT_NEXT_SYMBOL(number, name)	, { number, name }

@@ -59,13 +59,6 @@ struct lt_softirq_place {
 	FIRST(0, "none") NEXT(1, "handled") NEXT(2, "wake_thread")	\
 	NEXT(255, "-")
 
-/* Numbers of the kernel's ABI: /proc/softirqs has them in this order. */
-#define LT_VALUES_SOFTIRQ(FIRST, NEXT)					\
-	FIRST(0, "HI") NEXT(1, "TIMER") NEXT(2, "NET_TX")		\
-	NEXT(3, "NET_RX") NEXT(4, "BLOCK") NEXT(5, "IRQ_POLL")		\
-	NEXT(6, "TASKLET") NEXT(7, "SCHED") NEXT(8, "HRTIMER")		\
-	NEXT(9, "RCU")
-
 /* enum lt_irq_stage */
 #define LT_VALUES_SOFTIRQ_STAGE(FIRST, NEXT)				\
 	FIRST(0, "raise") NEXT(1, "run")

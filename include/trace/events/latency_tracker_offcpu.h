@@ -21,12 +21,16 @@
  * @comm: the task that woke it; "-" if none did, or none is known
  * @pid: likewise; -1
  * @context: where the wake-up came from, enum offcpu_context
+ * @irq: the line of that interrupt, or -1
+ * @softirq: the vector of that soft interrupt; 255 is none
  */
 struct lt_offcpu_waker {
 	s64 runqueue;
 	char comm[TASK_COMM_LEN];
 	pid_t pid;
 	u32 context;
+	int irq;
+	u32 softirq;
 };
 #endif
 
@@ -64,6 +68,8 @@ struct lt_offcpu_waker {
 	F(INT, pid_t, tgid, task->tgid)					\
 	F(INT, pid_t, waker_pid, waker->pid)				\
 	F(ENUM, u32, waker_context, OFFCPU_CONTEXT, waker->context)	\
+	F(ENUM, u32, waker_softirq, SOFTIRQ, waker->softirq)		\
+	F(INT, int, waker_irq, waker->irq)				\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
 	F(ENUM, u32, state, OFFCPU_STATE, state)			\
 	F(ENUM, u32, stall, OFFCPU_STALL, stall)			\
@@ -78,13 +84,15 @@ TRACE_EVENT(offcpu_sched_switch,
 
 	TP_fast_assign(LT_FIELDS_OFFCPU_SCHED_SWITCH(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, waker_comm=%s, waker_pid=%d, waker_context=%s, runqueue=%lld, stall=%s, cgroup_id=%llu, stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, state=%s, waker_comm=%s, waker_pid=%d, waker_context=%s, waker_irq=%d, waker_softirq=%s, runqueue=%lld, stall=%s, cgroup_id=%llu, stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->cpu,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
 		  LT_SHOW(OFFCPU_STATE, __entry->state),
 		  __entry->waker_comm, __entry->waker_pid,
 		  LT_SHOW(OFFCPU_CONTEXT, __entry->waker_context),
+		  __entry->waker_irq,
+		  LT_SHOW(SOFTIRQ, __entry->waker_softirq),
 		  __entry->runqueue, LT_SHOW(OFFCPU_STALL, __entry->stall),
 		  __entry->cgroup_id,
 		  LT_SHOW_STACK(stack))

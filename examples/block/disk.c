@@ -78,6 +78,7 @@ void describe(struct lt_block_report *report, const struct gendisk *disk)
 		memcpy(report->disk, disk->disk_name, DISK_NAME_LEN);
 	else
 		strscpy(report->disk, "-", DISK_NAME_LEN);
+	report->cgroup_id = lt_task_cgroup_id(current);
 	report->pid = current->pid;
 	memcpy(report->comm, current->comm, TASK_COMM_LEN);
 }

@@ -28,6 +28,7 @@ void probe_irq_handler_entry(void *data, int irq, struct irqaction *action)
 	/* Copy: the action may be freed while its event is pending. */
 	handler.func = action->handler;
 	handler.irq = irq;
+	handler.cgroup_id = lt_task_cgroup_id(current);
 	handler.pid = current->pid;
 	handler.tgid = current->tgid;
 	memcpy(handler.comm, current->comm, TASK_COMM_LEN);

@@ -13,6 +13,7 @@
 /* The task of this CPU; its stack is left out. */
 void look_here(struct lt_softirq_place *place)
 {
+	place->cgroup_id = lt_task_cgroup_id(current);
 	place->pid = current->pid;
 	place->tgid = current->tgid;
 	memcpy(place->comm, current->comm, TASK_COMM_LEN);

@@ -99,6 +99,7 @@ struct lt_block_stamps {
  * @bytes: of the request
  * @opf: operation and flags
  * @pid: of @comm
+ * @cgroup_id: of @comm
  * @requeues: how often it has been requeued
  * @comm: of the task that inserted or issued it
  * @disk: the name of the whole disk
@@ -115,6 +116,7 @@ struct lt_block_report {
 	u32 requeues;
 	char comm[TASK_COMM_LEN];
 	char disk[DISK_NAME_LEN];
+	u64 cgroup_id;
 	atomic_t ends;
 	struct lt_block_stamps bio;
 };
@@ -162,7 +164,8 @@ struct lt_block_report {
 	F(INT, u64, getrq, times->getrq)				\
 	F(INT, u64, queue, times->queue)				\
 	F(INT, u64, device, times->device)				\
-	F(INT, u64, flush, times->flush)
+	F(INT, u64, flush, times->flush)				\
+	F(INT, u64, cgroup_id, report->cgroup_id)
 
 TRACE_EVENT(block_latency,
 
@@ -172,7 +175,7 @@ TRACE_EVENT(block_latency,
 
 	TP_fast_assign(LT_FIELDS_BLOCK_LATENCY(LT_ASSIGN)),
 
-	TP_printk("dev=%d,%d, sector=%llu, nr_bytes=%u, rwbs=%s, stage=%s, error=%d, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, end=%s, requeues=%u, disk=%s, cause=%s, throttled=%llu, getrq=%llu, queue=%llu, device=%llu, flush=%llu",
+	TP_printk("dev=%d,%d, sector=%llu, nr_bytes=%u, rwbs=%s, stage=%s, error=%d, comm=%s, pid=%d, delay=%llu, flag=%s, start=%llu, end=%s, requeues=%u, disk=%s, cause=%s, throttled=%llu, getrq=%llu, queue=%llu, device=%llu, flush=%llu, cgroup_id=%llu",
 		  MAJOR(__entry->dev), MINOR(__entry->dev),
 		  (unsigned long long)__entry->sector, __entry->nr_bytes,
 		  __entry->rwbs,
@@ -181,7 +184,8 @@ TRACE_EVENT(block_latency,
 		  LT_SHOW(FLAG, __entry->flag), __entry->start,
 		  LT_SHOW(BLOCK_END, __entry->end), __entry->requeues, __entry->disk,
 		  LT_SHOW(BLOCK_CAUSE, __entry->cause), __entry->throttled,
-		  __entry->getrq, __entry->queue, __entry->device, __entry->flush)
+		  __entry->getrq, __entry->queue, __entry->device, __entry->flush,
+		  __entry->cgroup_id)
 );
 
 #endif /* _LT_TRACE_BLOCK_H */

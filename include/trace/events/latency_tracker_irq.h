@@ -11,6 +11,8 @@
 #include <linux/tracepoint.h>
 #include <trace/events/latency_tracker_format.h>
 
+#include "wrapper/cgroup.h"
+
 #ifndef _LT_IRQ_REPORT
 #define _LT_IRQ_REPORT
 #define LT_IRQ_NAME_LEN	32
@@ -24,6 +26,7 @@ enum lt_irq_stage {
 /**
  * struct lt_irq_handler - a handler of an interrupt line
  * @func: its function
+ * @cgroup_id: of the thread that was interrupted
  * @irq: number of the line
  * @pid: of the thread that was interrupted
  * @tgid: of its process
@@ -32,6 +35,7 @@ enum lt_irq_stage {
  */
 struct lt_irq_handler {
 	const void *func;
+	u64 cgroup_id;
 	int irq;
 	pid_t pid;
 	pid_t tgid;
@@ -41,12 +45,14 @@ struct lt_irq_handler {
 
 /**
  * struct lt_softirq_place - where a soft interrupt runs, or is kept from it
- * @pid: of the thread that has the CPU, -1 if it is not known
+ * @cgroup_id: of the thread that has the CPU, 0 if it is not known
+ * @pid: of that thread, -1 if it is not known
  * @tgid: of its process
  * @comm: its name
  * @stack: its stack
  */
 struct lt_softirq_place {
+	u64 cgroup_id;
 	pid_t pid;
 	pid_t tgid;
 	char comm[TASK_COMM_LEN];
@@ -77,6 +83,7 @@ struct lt_softirq_place {
 	F(ENUM, u32, ret, IRQ_RET, ret)					\
 	F(INT, pid_t, pid, handler->pid)				\
 	F(INT, pid_t, tgid, handler->tgid)				\
+	F(INT, u64, cgroup_id, handler->cgroup_id)			\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
 	F(TEXT, comm, TASK_COMM_LEN, handler->comm)			\
 	F(TEXT, name, LT_IRQ_NAME_LEN, handler->name)			\
@@ -90,12 +97,13 @@ TRACE_EVENT(irq_latency,
 
 	TP_fast_assign(LT_FIELDS_IRQ_LATENCY(LT_ASSIGN)),
 
-	TP_printk("irq=%d, name=%s, handler=%ps, cpu=%d, ret=%s, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, stack="
+	TP_printk("irq=%d, name=%s, handler=%ps, cpu=%d, ret=%s, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, cgroup_id=%llu, stack="
 		  LT_STACK_FMT,
 		  __entry->irq, __entry->name, __entry->handler,
 		  __entry->cpu, LT_SHOW(IRQ_RET, __entry->ret), __entry->comm,
 		  __entry->pid, __entry->tgid, __entry->delay,
 		  LT_SHOW(FLAG, __entry->flag), __entry->start,
+		  __entry->cgroup_id,
 		  LT_SHOW_STACK(stack))
 );
 
@@ -111,6 +119,7 @@ TRACE_EVENT(irq_latency,
 	F(INT, int, cpu, cpu)						\
 	F(INT, pid_t, pid, place->pid)					\
 	F(INT, pid_t, tgid, place->tgid)				\
+	F(INT, u64, cgroup_id, place->cgroup_id)			\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
 	F(TEXT, comm, TASK_COMM_LEN, place->comm)			\
 	F(STACK, stack, &place->stack)
@@ -123,12 +132,13 @@ TRACE_EVENT(softirq_latency,
 
 	TP_fast_assign(LT_FIELDS_SOFTIRQ_LATENCY(LT_ASSIGN)),
 
-	TP_printk("vec=%u, name=%s, stage=%s, cpu=%d, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, stack="
+	TP_printk("vec=%u, name=%s, stage=%s, cpu=%d, comm=%s, pid=%d, tgid=%d, delay=%llu, flag=%s, start=%llu, cgroup_id=%llu, stack="
 		  LT_STACK_FMT,
 		  __entry->vec, LT_SHOW(SOFTIRQ, __entry->vec),
 		  LT_SHOW(SOFTIRQ_STAGE, __entry->stage),
 		  __entry->cpu, __entry->comm, __entry->pid, __entry->tgid,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
+		  __entry->cgroup_id,
 		  LT_SHOW_STACK(stack))
 );
 

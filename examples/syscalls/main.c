@@ -24,6 +24,7 @@
 
 #include "examples/syscalls/call.h"
 #include "examples/syscalls/leave.h"
+#include "examples/syscalls/look.h"
 #include "examples/syscalls/names.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
@@ -80,6 +81,7 @@ static noinline void publish(struct latency_tracker *tracker,
 {
 	struct latency_tracker_in in = begin_of(mine);
 
+	mine->call.call.tgid = task->tgid;
 	if (!latency_tracker_event_in(tracker, &task, sizeof(task),
 				      LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
 				      &in) && mine->call.leaving)
@@ -335,19 +337,48 @@ static struct lt_probe probes[] = {
 	LT_PROBE(sys_enter),
 };
 
+/* A thread that calls execve() becomes the leader of its process meanwhile. */
+static struct task_struct *task_of(const struct latency_tracker_verdict *verdict,
+				   const struct lt_syscall *call)
+{
+	return lt_task_find(verdict, call->pid) ?:
+	       lt_task_find(verdict, call->tgid);
+}
+
+/* Of a task that has a CPU: in its own words. */
+static bool ask_for_stack(struct lt_stack *stack,
+			  const struct latency_tracker_verdict *verdict,
+			  const struct lt_syscall *call)
+{
+	const struct task_struct *task;
+	int cpu = -1;
+
+	if (!trace_syscall_latency_stack_enabled())
+		return false;
+	rcu_read_lock();
+	task = task_of(verdict, call);
+	if (task && lt_task_on_cpu(task))
+		cpu = task_cpu(task);
+	rcu_read_unlock();
+	/* If the call has ended meanwhile, it is the stack of another one. */
+	return cpu >= 0 && look_at(stack, task, cpu) && lt_is_pending(verdict);
+}
+
 static void report_pending(const struct latency_tracker_verdict *verdict,
 			   const struct lt_syscall *call, const char *name)
 {
 	struct task_struct *task;
 	struct lt_stack stack;
+	bool is_known = ask_for_stack(&stack, verdict, call);
 
 	/* A stack that is given up meanwhile stays for a section like this. */
 	preempt_disable();
 	rcu_read_lock();
-	task = lt_task_find(verdict, call->pid);
+	task = task_of(verdict, call);
 	if (task) {
 		trace_syscall_latency(verdict, task, call, name, 0);
-		lt_stack_of_other(&stack, task);
+		if (!is_known)
+			lt_stack_of_other(&stack, task);
 		trace_syscall_latency_stack(task, call, name, verdict->start_ns,
 					    verdict->delay_ns, &stack);
 	}
@@ -391,9 +422,12 @@ static int __init syscalls_init(void)
 	err = calls_init();
 	if (err)
 		return err;
-	err = leave_begin();
+	err = look_start();
 	if (err)
 		return err;
+	err = leave_begin();
+	if (err)
+		goto err_look;
 	err = lt_usecase_start(&syscalls_usecase);
 	if (err)
 		goto err_leave;
@@ -402,6 +436,8 @@ static int __init syscalls_init(void)
 err_leave:
 	leave_stop();
 	leave_end();
+err_look:
+	look_end();
 	return err;
 }
 module_init(syscalls_init);
@@ -412,6 +448,7 @@ static void __exit syscalls_exit(void)
 	leave_stop();
 	lt_usecase_stop(&syscalls_usecase);
 	leave_end();
+	look_end();
 }
 module_exit(syscalls_exit);
 

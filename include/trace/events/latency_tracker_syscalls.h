@@ -21,12 +21,14 @@
 /**
  * struct lt_syscall - a system call
  * @nr: its number
- * @pid: of the calling thread
+ * @pid: of the calling thread, when it began
+ * @tgid: of its process; of one that is an event only. After an exec it is the pid, too.
  * @compat: @nr is of the 32-bit table
  */
 struct lt_syscall {
 	long nr;
 	pid_t pid;
+	pid_t tgid;
 	u32 compat;
 };
 #endif

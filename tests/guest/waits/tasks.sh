@@ -33,7 +33,7 @@ preempted()
 
 equal()
 {
-	taskset -c 1 "$BIN/inject" spin 1600 >/dev/null
+	taskset -c 1 "$BIN/inject" spin 3000 >/dev/null
 }
 
 # A real-time task; ordinary ones have half of each second.

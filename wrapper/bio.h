@@ -62,13 +62,13 @@ probe_##event##_q_rw(void *data, struct request_queue *q,		\
 static void __maybe_unused						\
 probe_block_split_bio(void *data, struct bio *bio, unsigned int sector)	\
 {									\
-	handler(data, bio);					\
+	handler(data, bio);						\
 }									\
 static void __maybe_unused						\
 probe_block_split_q(void *data, struct request_queue *q,		\
 		    struct bio *bio, unsigned int sector)		\
 {									\
-	handler(data, bio);					\
+	handler(data, bio);						\
 }
 
 #define probe_block_split						\

@@ -47,7 +47,8 @@ def times(begin, end, flag='ended'):
 
 OTHER = 'other-8/120/R'
 WORDS = {
-    'raise': lambda at: line(at, 'softirq_raise: vec=1 [action=TIMER]'),
+    # By an interrupt.
+    'raise': lambda at: line(at, 'softirq_raise: vec=1 [action=TIMER]').replace('..1.', '.h1.'),
     'run': lambda at: (line(at, 'softirq_entry: vec=1 [action=TIMER]') +
                        line(at, 'softirq_exit: vec=1 [action=TIMER]')),
     'reported': lambda begin, end: line(
@@ -77,6 +78,12 @@ OBSERVED = (
     ('raised 100 ms before it ran, and reported', 'raise@100 run@200 reported@100-200', 0, 0),
     ('the same without a report', 'raise@100 run@200', 1, 0),
     ('raised 10 ms before it ran, 90 ms reported', 'raise@100 run@110 reported@20-110', 0, 1),
+    ('the same, where the CPU paused before the raise',
+     'raise@100 run@110 reported@20-110 pause@20-100', 0, 0),
+    ('the same, for a part of the time', 'raise@100 run@110 reported@20-110 pause@21-100', 0, 1),
+    ('a pause of the CPU behind what was late',
+     'raise@100 run@200 pause@200-300 reported@100-300', 0, 0),
+    ('late, reported for 10 ms less', 'raise@100 run@200 reported@100-190', 1, 1),
     # While a run begins, an interrupt raises its vector again. For the tracker the run has begun,
     # and what is raised is for the next one; for ftrace it comes a moment later.
     ('raised while a run begins, served by the next',
@@ -97,10 +104,11 @@ OBSERVED = (
     # All three probes of the tracker were some milliseconds before ftrace's, and the report of
     # the second run is closer to the first one than its own.
     ('raised while a run begins, served at once',
-     'raise@103 raise@109 run@110 reported@100-108 run@112 reported@109-111', 0, 0,
+     'raise@103 raise@109 run@110 reported@100-108 run@112 reported@109-111 pause@100-112', 0, 0,
      'softirq', 0, 0),
     ('the same, but raised only once',
-     'raise@103 run@110 reported@100-108 run@112 reported@109-111', 0, 1, 'softirq', 0, 0),
+     'raise@103 run@110 reported@100-108 run@112 reported@109-111 pause@100-112', 0, 1,
+     'softirq', 0, 0),
     # The CPU pauses in the middle of the switch that ends a wake-up of 10 ms.
     ('comes after 10 ms, as another tracker says, but the switch takes 90 more',
      'wakes@100 coming@110 comes@200', 0, 0, 'wakeup'),
@@ -131,12 +139,21 @@ OBSERVED = (
 
 
 def observed(path, what, missed, invented, kind='softirq', threshold=30, margin=10):
-    text = line(0, 'tracing_mark_write: begin')
+    lines = [line(0, 'tracing_mark_write: begin')]
+    paused = []
     # The first run is there because the observer must have seen one, to know of any raise.
     for word in f'raise@1 run@2 {what}'.split():
         name, at = word.split('@')
-        text += WORDS[name](*map(int, at.split('-')))
-    put(path, text + line(999, 'tracing_mark_write: end'))
+        at = [*map(int, at.split('-'))]
+        if name == 'pause':
+            paused += range(*at)
+        else:
+            lines += WORDS[name](*at).splitlines(keepends=True)
+    # Between all that the CPU records something else, unless it pauses.
+    lines += [line(ms, 'else: ').replace('000: else', '500: else')
+              for ms in range(300) if ms not in paused]
+    lines.append(line(999, 'tracing_mark_write: end'))
+    put(path, ''.join(sorted(lines, key=lambda text: text.split('1. ', 1)[1][:11])))
     observer = observers.KINDS[kind]()
     window = observe.read(observer, path)
     figures = observe.compare(observer, window, threshold * 1000, margin * 1000)

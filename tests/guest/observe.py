@@ -15,14 +15,11 @@ operation, and says on lines with "# " which ones.
 import bisect
 import sys
 from collections import defaultdict
+from functools import partial
 from itertools import product
 
 import ftrace
 from observers import CLOSE, EXACT, KINDS, Wakeup
-
-# Tracker and observer take the same two times of an operation, one shortly after the
-# other; but an emulated CPU may pause between the two, though hardly at both ends.
-LOOSE = 2000000
 
 
 def read(observer, path):
@@ -30,6 +27,7 @@ def read(observer, path):
     marks, last = {}, 0
     for event in ftrace.read(path):
         last = event.time
+        observer.recorded.add(event)
         if event.event == 'tracing_mark_write':
             marks[event.text] = event.time
         elif event.event == observer.report:
@@ -56,18 +54,19 @@ def nearest(times, taken, time, tolerance):
     return best
 
 
-def match(operations, reports, pause=LOOSE, ends=(1, 0)):
-    """Finds for each operation of a key its report: one of the same end or of the same
-    begin, in the order of ends, and not more than a pause away at the other. Both are pairs
-    (begin, end). Returns what is left of both, and the pairs that were found."""
+def match(operations, reports, fits, ends=(1, 0)):
+    """Finds for each operation of a key a report that fits: the closest at its end or at its
+    begin, in the order of ends. Both are pairs (begin, end). Returns what is left of both, and
+    the pairs that were found."""
     pairs = []
-    # The closest first, or one that is off takes its neighbour's.
-    for tolerance, end in product((30, 300, 3000, CLOSE), ends):
+    # The closest first, or one that is off takes its neighbour's: at both ends.
+    for tolerance, end, far in product((30, EXACT, 3000, CLOSE), ends, (30, EXACT, None)):
         reports = sorted(reports, key=lambda report, end=end: report[end])
         times, taken, left = [report[end] for report in reports], set(), []
         for operation in operations:
             i = nearest(times, taken, operation[end], tolerance)
-            if i is not None and abs(reports[i][1 - end] - operation[1 - end]) <= pause:
+            if i is not None and fits(operation, reports[i]) and (
+                    far is None or abs(reports[i][1 - end] - operation[1 - end]) <= far):
                 taken.add(i)
                 pairs.append((operation, reports[i]))
             else:
@@ -77,13 +76,7 @@ def match(operations, reports, pause=LOOSE, ends=(1, 0)):
     return operations, reports, pairs
 
 
-def explains(operation, report, near, far):
-    """Whether a report may be of this operation: near it at one end, not far at the other."""
-    off = [abs(a - b) for a, b in zip(operation, report)]
-    return min(off) <= near and max(off) <= far
-
-
-def is_excused(report, perhaps, pairs):
+def is_excused(report, perhaps, pairs, fits):
     """Whether a report that is left is of what may explain one, or of an operation whose own,
     though closer, is of that. Takes such a pair out."""
     def may_be(other):
@@ -93,7 +86,7 @@ def is_excused(report, perhaps, pairs):
     if may_be(report):
         return True
     for pair in pairs:
-        if explains(pair[0], report, CLOSE, LOOSE) and may_be(pair[1]):
+        if fits(pair[0], report) and may_be(pair[1]):
             pairs.remove(pair)
             return True
     return False
@@ -122,15 +115,17 @@ def compare(observer, window, threshold, margin):
     for key, begin, end in observer.reports:
         reports[key].append((begin, end))
     for key in operations.keys() | reports.keys():
-        without, left, pairs = match(operations[key], reports[key], ends=observer.ends)
+        fits = partial(observer.fits, key)
+        without, left, pairs = match(operations[key], reports[key], fits, observer.ends)
         for begin, end in without:
             if is_late(key, begin, end):
                 missed += 1
                 print(f'# missed: {key} late by {end - begin} us at {end} us')
-        # Late for the tracker, but not for us, if there was a short pause in between.
-        for begin, end in match(short[key], left, CLOSE, observer.ends)[1]:
+        # Late for the tracker, but not for us, if there was a pause in between.
+        for begin, end in match(short[key], left, fits, observer.ends)[1]:
             # What began before the observer did is not known to it.
-            if begin >= window[0] and not is_excused((begin, end), perhaps[key], pairs):
+            if begin >= window[0] and not is_excused((begin, end), perhaps[key], pairs,
+                                                               fits):
                 invented += 1
                 print(f'# invented: {key} reported {end - begin} us at {end} us')
     return (f'observed={len(observer.operations)} late={late} '

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the kernel's own events say of operations, one class for each kind of them."""
+import bisect
 import os
 import re
 from collections import defaultdict
 
 import ftrace
 
-# Tracker and observer are at most so far from each other, in us, but for pauses.
-CLOSE = 20000
-# What only may explain a report must begin with it: others began shortly before.
+# Tracker and observer look at the same moment at most so far from each other, in us, unless
+# the CPU paused between the two.
 EXACT = 300
+# A task that runs again, and is to do no more than this, may take so long for it.
+MOMENT = 900
+# A report is looked for at most so far from an end of its operation.
+CLOSE = 20000
 RELEASE = tuple(map(int, os.uname().release.split('.')[:2]))
 # Before 5.18 sched_switch reads the state of the task once more, and so do the trackers:
 # when somebody wakes it in that moment, they need not agree.
@@ -19,6 +23,33 @@ CALLS_PREEMPTIBLE = RELEASE >= (6, 13)
 
 # sys_exit of EINTR and of what restarts a call.
 INTERRUPTED = re.compile(r' = -(4|51[2-6])$')
+
+
+class Recorded:
+    """When each CPU recorded an event of the kernel in a task, and which CPUs did so at a time,
+    in a task or not."""
+
+    def __init__(self):
+        self.times = defaultdict(list)
+        self.cpus = defaultdict(set)
+
+    def add(self, line):
+        # The trackers' own reports come between a look of theirs and the kernel's event.
+        if 'flag=' in line.text or 'stack=' in line.text:
+            return
+        self.cpus[line.time].add(line.cpu)
+        if line.context in ('', '.'):
+            self.times[line.cpu].append(line.time)
+
+    def paused(self, begin, end):
+        """Whether a CPU that recorded an event at one of the two times recorded none until the
+        other: only then may two looks at the same moment be so far from each other."""
+        for cpu in self.cpus[begin] | self.cpus[end]:
+            times = self.times[cpu]
+            following = bisect.bisect_right(times, begin)
+            if following == len(times) or times[following] >= end:
+                return True
+        return False
 
 
 class Observer:
@@ -35,8 +66,10 @@ class Observer:
         self.doubtful = set()
         # What may explain a report, as operations, but need not have one.
         self.perhaps = []
-        # When operations, as (key, begin), may have ended for the tracker already.
+        # When operations, as (key, begin), may have begun and ended for the tracker already.
+        self.began_by = {}
         self.ended_by = {}
+        self.recorded = Recorded()
 
     def begin(self, key, time):
         self.open.setdefault(key, time)
@@ -62,13 +95,24 @@ class Observer:
         """Whether this operation may be reported or not."""
         return (key, begin) in self.doubtful
 
+    def same(self, ours, theirs):
+        """Whether tracker and observer may have seen the same at these times."""
+        return (abs(ours - theirs) <= EXACT or
+                self.recorded.paused(min(ours, theirs), max(ours, theirs)))
+
+    def fits(self, key, operation, report):
+        """Whether a report, as (begin, end), may be of this operation."""
+        name = (key, operation[0])
+        return all(self.same(ours, theirs) or (name in other and self.same(other[name], theirs))
+                   for ours, theirs, other in zip(operation, report, (self.began_by, self.ended_by)))
+
     def least(self, key, begin, end):
         """The shortest delay that this operation may have had for the tracker."""
         return self.ended_by.get((key, begin), end) - begin
 
 
 class Syscalls(Observer):
-    """A call ends at sys_exit, or up to LOOSE of observe.py behind it: what the task has to do
+    """A call ends at sys_exit, or behind it, but before the next one: what the task has to do
     before user space passes no event. One that does not return has no end here, and fields.py
     looks at its reports; though the next task of its pid may have one: a task that was cloned
     begins with the exit of that call.
@@ -92,13 +136,22 @@ class Syscalls(Observer):
         # When the last call of a task began that has passed sys_exit and may not be back in user
         # space: it was if it kept its CPU.
         self.leaving = {}
+        # The latest time at which a task was back in user space, by its call: interrupts may come
+        # once it got a CPU again and kept it, but not behind its next call.
+        self.back_by = {}
+        self.next_call = {}
+        # When tasks got their CPU, and how long they had it the last time.
+        self.came = {}
+        self.stayed = {}
 
     def see(self, line):
         if line.event == 'sys_enter':
             self.open.pop(line.pid, None)
             self.interrupted.pop(line.pid, None)
-            self.leaving.pop(line.pid, None)
-            self.early[line.pid] = self.since(line)
+            self.next_call[line.pid, self.leaving.pop(line.pid, None)] = line.time
+            self.early[line.pid] = since = self.since(line)
+            if since is not None:
+                self.began_by[line.pid, line.time] = since
             if not ftrace.FINAL.match(line.text):
                 self.begin(line.pid, line.time)
         elif line.event == 'sys_exit':
@@ -108,9 +161,14 @@ class Syscalls(Observer):
             if fields['state'][0] in 'XZ':
                 self.died(fields['prev'])
                 self.leaving.pop(fields['prev'], None)
-            after = fields['next']
+            before, after = fields['prev'], fields['next']
+            self.stayed[before] = line.time - self.came.get(before, 0)
+            self.came[after] = line.time
             if after in self.leaving:
-                self.perhaps.append((after, self.leaving[after], line.time))
+                call = (after, self.leaving[after])
+                self.perhaps.append((*call, line.time))
+                if call not in self.back_by or self.stayed[after] <= MOMENT:
+                    self.back_by[call] = line.time
             if CALLS_PREEMPTIBLE:
                 self.switch(line.time, fields['prev'], fields['state'], fields['next'])
 
@@ -138,6 +196,12 @@ class Syscalls(Observer):
     def finish(self, time):
         self.doubtful |= set(self.interrupted.items())
 
+    def fits(self, key, operation, report):
+        begin, end = operation
+        behind = end <= report[1] <= min(self.back_by.get((key, begin), end) + CLOSE,
+                                         self.next_call.get((key, begin), report[1]))
+        return super().fits(key, (begin, report[1] if behind else end), report)
+
     def switch(self, time, prev, state, after):
         if state != 'R+' or not self.for_a_moment(prev, time):
             self.preempted.pop(prev, None)
@@ -146,7 +210,7 @@ class Syscalls(Observer):
         self.resumed[after] = time
 
     def for_a_moment(self, pid, time):
-        return time - self.resumed.get(pid, 0) <= EXACT
+        return time - self.resumed.get(pid, 0) <= MOMENT
 
     def since(self, line):
         """When the tracker may have seen this already; None if it was now."""
@@ -173,12 +237,12 @@ class Scheduler(Observer):
                 self.woken_running += pid != line.pid
                 self.woken_early(line, pid)
             elif pid:
-                self.woken(line.time, pid)
+                self.woken(line, pid)
 
     def switch(self, time, prev, state, after):
         raise NotImplementedError
 
-    def woken(self, time, pid):
+    def woken(self, line, pid):
         pass
 
     def woken_early(self, line, pid):
@@ -221,8 +285,11 @@ class Wakeup(Scheduler):
         self.early.pop(after, None)
         self.end(after, time)
 
-    def woken(self, time, pid):
-        self.begin(pid, self.early.pop(pid, time))
+    def woken(self, line, pid):
+        # A wake-up that is so slow that the task has run, and slept, since sched_waking.
+        if line.event == 'sched_wakeup' and pid not in self.open and pid not in self.early:
+            self.doubtful.add((pid, line.time))
+        self.begin(pid, self.early.pop(pid, line.time))
 
     def woken_early(self, line, pid):
         self.early.pop(pid, None)

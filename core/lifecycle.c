@@ -103,6 +103,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	tracker->threshold_ns = config->threshold_ns;
 	tracker->timeout_ns = config->timeout_ns;
 	tracker->collect_ns = config->collect_ns;
+	tracker->collect_least_ns = config->collect_least_ns;
 	tracker->key_size = config->key_size;
 	tracker->priv_size = ALIGN(config->priv_size, 8);
 	tracker->priv_off = ALIGN(config->key_size, 8);

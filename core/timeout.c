@@ -113,10 +113,55 @@ static void scan_tell(struct lt_look *look)
 	due->nr = 0;
 }
 
+/* The age from which on events are given up; it is less if the pool is too small. */
+static u64 collect_age(const struct latency_tracker *tracker)
+{
+	u64 age_ns = READ_ONCE(tracker->collect_ns);
+
+	if (!tracker->scan.halved)
+		return age_ns;
+	return min(age_ns, max(age_ns >> tracker->scan.halved,
+			       tracker->collect_least_ns));
+}
+
 static void read_ages(struct lt_look *look)
 {
 	look->timeout_ns = READ_ONCE(look->tracker->timeout_ns);
-	look->collect_ns = READ_ONCE(look->tracker->collect_ns);
+	look->collect_ns = collect_age(look->tracker);
+}
+
+/**
+ * lt_scan_older() - give up more of the oldest events
+ * @tracker: what its pool lacks is pending
+ *
+ * Context: The worker.
+ * Return: whether the next scan may free some; false: all that may be given up is.
+ */
+bool lt_scan_older(struct latency_tracker *tracker)
+{
+	u64 age_ns = collect_age(tracker);
+
+	if (!tracker->collect_least_ns || !age_ns)
+		return false;
+	if (tracker->scan.is_under_way || READ_ONCE(tracker->rescan))
+		return true;
+	if (age_ns <= tracker->collect_least_ns)
+		return false;
+	tracker->scan.halved++;
+	WRITE_ONCE(tracker->rescan, true);
+	return true;
+}
+
+/**
+ * lt_scan_relax() - the pool has enough again
+ * @tracker: the tracker
+ *
+ * Context: The worker.
+ */
+void lt_scan_relax(struct latency_tracker *tracker)
+{
+	if (tracker->scan.halved)
+		tracker->scan.halved--;
 }
 
 /* What begins from now on is not due before. */

@@ -12,6 +12,8 @@
 #include "core/tracker.h"
 
 u64 lt_scan(struct latency_tracker *tracker);
+bool lt_scan_older(struct latency_tracker *tracker);
+void lt_scan_relax(struct latency_tracker *tracker);
 
 /* Saturate: a deadline that overflows never expires. */
 static inline u64 lt_add_ns(u64 a, u64 b)

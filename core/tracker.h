@@ -45,12 +45,14 @@ struct lt_crossings {
  * @next_ns: earliest deadline seen so far
  * @rest_ns: the worker does not go on before this moment
  * @is_under_way: it has begun, and is not done
+ * @halved: so often the collection age is halved, for want of free events
  */
 struct lt_scan {
 	unsigned long cursor;
 	u64 next_ns;
 	u64 rest_ns;
 	bool is_under_way;
+	unsigned int halved;
 };
 
 /**
@@ -74,6 +76,7 @@ struct lt_scan {
  * @reclaim: events on their way back
  * @data: the caller's
  * @scan: see struct lt_scan
+ * @collect_least_ns: see struct latency_tracker_config
  * @drain_ns: when retired events come home even if the pool is not low; the
  *	worker's
  * @crossings: the pollers that wait for a report
@@ -108,6 +111,7 @@ struct latency_tracker {
 
 	void *data;
 	struct lt_scan scan;
+	u64 collect_least_ns;
 	u64 drain_ns;
 	struct lt_crossings crossings;
 	bool kicked;

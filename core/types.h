@@ -111,6 +111,9 @@ typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *ver
  * @timeout_ns: default timeout in ns; 0 is none
  * @collect_ns: age in ns at which an event that did not end is given up; 0 is
  *	never
+ * @collect_least_ns: while the pool is at @grow_limit and low, events are given up
+ *	before they are that old: the oldest first, and none that is younger than
+ *	this; 0: none
  * @max_events: events that can be in use at once, whichever CPUs they begin
  *	on; at least 1. In use are the pending events, and those that ended
  *	within the last grace period or two, some 10 ms each: at a high rate
@@ -129,6 +132,7 @@ struct latency_tracker_config {
 	u64 threshold_ns;
 	u64 timeout_ns;
 	u64 collect_ns;
+	u64 collect_least_ns;
 	u32 max_events;
 	u32 grow_limit;
 	u16 key_size;

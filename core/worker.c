@@ -21,17 +21,18 @@
 /* While the pool is low and something is on its way to it, no get kicks; look this often. */
 #define LT_LOW_NS	(10 * NSEC_PER_MSEC)
 
-/* More events and buckets, up to the limit of the user. */
-static void grow(struct latency_tracker *tracker)
+/* More events and buckets; false: the limit of the user is reached. */
+static bool grow(struct latency_tracker *tracker)
 {
 	u32 capacity = tracker->pool.capacity;
 	u32 limit = READ_ONCE(tracker->grow_limit);
 
 	if (capacity >= limit)
-		return;
+		return false;
 	lt_pool_grow(&tracker->pool, min(capacity, limit - capacity));
 	/* Buckets for the new events; without them it is slower, not wrong. */
 	lfht_resize(tracker->ht, tracker->pool.capacity);
+	return true;
 }
 
 /* Bring events home, or make more; returns when to look again. */
@@ -40,18 +41,19 @@ static u64 supply(struct latency_tracker *tracker, u64 now_ns)
 	bool gave = lt_reclaim(&tracker->reclaim, false) == LT_RECLAIM_GAVE;
 	bool dry = lt_pool_ran_dry(&tracker->pool);
 	bool low = lt_pool_is_low(&tracker->pool);
-	bool idle = false;
+	bool small = false, idle = false, older = false;
 
+	if (!low && now_ns >= tracker->drain_ns)
+		lt_scan_relax(tracker);
 	if (low || now_ns >= tracker->drain_ns) {
 		tracker->drain_ns = now_ns + LT_IDLE_NS;
 		idle = lt_reclaim(&tracker->reclaim, true) == LT_RECLAIM_IDLE;
 		/* No retired event is left to bring home: the pool is too small. */
-		if (idle || gave)
-			dry |= low;
+		small = low && (idle || gave);
 	}
 	/* A begin found the pool empty: reclaiming is too slow, so grow. */
-	if (dry)
-		grow(tracker);
+	if ((dry || small) && !grow(tracker) && small)
+		older = lt_scan_older(tracker);
 	WRITE_ONCE(tracker->low_armed, true);
 	/*
 	 * Either this look sees that the pool is low, or the get that made it
@@ -59,7 +61,7 @@ static u64 supply(struct latency_tracker *tracker, u64 now_ns)
 	 */
 	smp_mb();
 	/* If all is pending that is missing, no look helps, until a get asks. */
-	if (!lt_pool_is_low(&tracker->pool) || (idle && !gave))
+	if (!lt_pool_is_low(&tracker->pool) || (idle && !gave && !older))
 		return tracker->drain_ns;
 	WRITE_ONCE(tracker->low_armed, false);
 	return now_ns + LT_LOW_NS;

@@ -109,7 +109,8 @@ struct lt_stage {
  * @usec_threshold: threshold, microseconds. While there is a tracker it is the
  *	tracker's threshold that counts.
  * @usec_timeout: likewise the timeout; 0 is none
- * @collect_ns: see struct latency_tracker_config, like the next four
+ * @collect_ns: see struct latency_tracker_config, like the next five
+ * @collect_least_ns: how early it may be given up for want of others
  * @max_events: size of the pool
  * @grow_limit: limit of its growth
  * @key_size: longest key in bytes
@@ -134,6 +135,7 @@ struct lt_usecase {
 	u64 usec_threshold;
 	u64 usec_timeout;
 	u64 collect_ns;
+	u64 collect_least_ns;
 	unsigned int max_events;
 	unsigned int grow_limit;
 	u16 key_size;

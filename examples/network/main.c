@@ -52,6 +52,8 @@
 #define MAX_EVENTS	8192
 #define GROW_LIMIT	65536
 #define COLLECT_NS	(60 * (u64)NSEC_PER_SEC)
+/* One user who does not read his datagrams must not take all events from the others. */
+#define COLLECT_LEAST_NS	((u64)NSEC_PER_SEC)
 
 /* Of a datagram in fragments the last one to come goes on, with the data of the first. */
 static bool is_fragment(const struct lt_network_report *report)
@@ -99,6 +101,7 @@ struct lt_usecase network_usecase = {
 	.is_false_alarm = is_doubtful,
 	.usec_threshold = USEC_THRESHOLD,
 	.collect_ns = COLLECT_NS,
+	.collect_least_ns = COLLECT_LEAST_NS,
 	.max_events = MAX_EVENTS,
 	.grow_limit = GROW_LIMIT,
 	.key_size = sizeof(struct egress_key),

@@ -11,6 +11,8 @@ netns"; the receiver is where the program was started.
         the same with a packet socket, device to device
   packets flood NETNS ADDR N
         N datagrams as fast as possible, to a port that is closed
+  packets pile NETNS ADDR N
+        N datagrams, which nobody reads until the end of the standard input
   packets bursts NETNS ADDR N MAX_MS
         N bursts of datagrams, each of which lies in its queue for up to MAX_MS; some go to a
         closed port
@@ -30,7 +32,7 @@ import sys
 import threading
 import time
 
-PORT, CLOSED_PORT = 7777, 7778
+PORT, CLOSED_PORT, PILE_PORT = 7777, 7778, 7779
 ETHERTYPE = 0x88b5              # for experiments: nothing in the kernel has a handler
 ETH_P_ALL = 3
 SIZE = 65536
@@ -83,9 +85,9 @@ def wait_readable(sock):
         sys.exit('nothing arrives')
 
 
-def udp_socket(address):
+def udp_socket(address, port=PORT):
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sock.bind((address, PORT))
+    sock.bind((address, port))
     sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)
     return sock
 
@@ -158,6 +160,14 @@ def packet(netns, source, to, ms):
 def flood(netns, address, number):
     Sender(netns, send_to, address, CLOSED_PORT, 100, int(number)).end()
     say(sent=number)
+
+
+def pile(netns, address, number):
+    sock = udp_socket(address, PILE_PORT)
+    Sender(netns, send_to, address, PILE_PORT, 100, int(number)).end()
+    say(piled=number)
+    sys.stdin.read()
+    sock.close()
 
 
 def drain(sock):

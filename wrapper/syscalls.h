@@ -63,6 +63,12 @@ static inline bool lt_task_is_32bit(struct task_struct *task)
 #endif
 }
 
+/* The number of the call that @task is in; negative: it is in none. Its stack must not go away. */
+static inline long lt_syscall_nr(struct task_struct *task)
+{
+	return syscall_get_nr(task, task_pt_regs(task));
+}
+
 /*
  * @task, which is not the current one and can run, gives its CPU up by itself: is it
  * in sched_yield()? What else it may be in does not let it go while it can run. A
@@ -73,7 +79,7 @@ static inline bool lt_syscall_is_yield(struct task_struct *task)
 {
 	if (task->flags & PF_KTHREAD)
 		return true;
-	return syscall_get_nr(task, task_pt_regs(task)) ==
+	return lt_syscall_nr(task) ==
 	       (lt_task_is_32bit(task) ? LT_NR_COMPAT_SCHED_YIELD :
 					 __NR_sched_yield);
 }

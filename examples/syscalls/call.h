@@ -13,6 +13,7 @@
  * @ret: what it returns, with @leaving
  * @leaving: sys_exit has been passed, but the task has work to do before it is
  *	back in user space
+ * @early: it has not passed sys_enter yet
  * @final: it does not return: exit, exit_group
  *
  * Written by the calling task alone, before the call is an event or with a
@@ -22,6 +23,7 @@ struct pending_call {
 	struct lt_syscall call;
 	long ret;
 	bool leaving;
+	bool early;
 	bool final;
 };
 

@@ -40,7 +40,7 @@ static DEFINE_PER_CPU(struct watch, watches);
 static bool watching;
 static enum cpuhp_state online_state;
 
-atomic_t leave_marks[1 << LEAVE_BITS];
+struct marks leave_marks;
 
 static void unwatch(void *unused)
 {

@@ -5,38 +5,30 @@
 #ifndef _LT_SYSCALLS_LEAVE_H
 #define _LT_SYSCALLS_LEAVE_H
 
-#include <linux/atomic.h>
-#include <linux/compiler.h>
-#include <linux/hash.h>
 #include <linux/types.h>
 
+#include "examples/syscalls/marks.h"
 #include "wrapper/user_return.h"
 
 struct task_struct;
 
 #ifdef LT_HAVE_USER_RETURN
-#define LEAVE_BITS	8
-
-/*
- * How many tasks with the same hash are on their way out of a call that is an
- * event: the switch to such a task has to watch for its return. A mark that is
- * left over costs time, and does no harm.
- */
-extern atomic_t leave_marks[1 << LEAVE_BITS];
+/* Tasks on their way out of a call that is an event: the switch to one watches for its return. */
+extern struct marks leave_marks;
 
 static __always_inline bool leave_is_marked(const struct task_struct *task)
 {
-	return atomic_read(&leave_marks[hash_ptr(task, LEAVE_BITS)]);
+	return is_marked(&leave_marks, task);
 }
 
 static inline void leave_mark(const struct task_struct *task)
 {
-	atomic_inc(&leave_marks[hash_ptr(task, LEAVE_BITS)]);
+	mark(&leave_marks, task);
 }
 
 static inline void leave_unmark(const struct task_struct *task)
 {
-	atomic_dec(&leave_marks[hash_ptr(task, LEAVE_BITS)]);
+	unmark(&leave_marks, task);
 }
 
 bool leave_watch(void);

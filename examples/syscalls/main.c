@@ -11,6 +11,9 @@
  * away from becomes an event, that is pending. A timeout has to find all of them:
  * with one, each is an event from its begin on.
  *
+ * A tracer or a seccomp filter may stop a call before sys_enter: then it begins when its
+ * task leaves the CPU there, see enter.c.
+ *
  * The task may have work to do between sys_exit and user space; then the call ends
  * when that is done, where the kernel tells (leave.c), else at sys_exit. exit and
  * exit_group do not return: they end when the task leaves its CPU for the last time.
@@ -23,9 +26,11 @@
 #include <linux/preempt.h>
 
 #include "examples/syscalls/call.h"
+#include "examples/syscalls/enter.h"
 #include "examples/syscalls/leave.h"
 #include "examples/syscalls/look.h"
 #include "examples/syscalls/names.h"
+#include "examples/syscalls/report.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 #include "wrapper/syscalls.h"
@@ -41,6 +46,7 @@
  * struct running - the call of the task that a CPU runs, while that is no event
  * @task: whose; NULL: there is none
  * @unwanted: the task in such a call that is not tracked, or NULL
+ * @early: the task whose call is an event, and has not passed sys_enter; or NULL
  * @start: when it began
  * @call: what it is
  *
@@ -49,6 +55,7 @@
 struct running {
 	struct task_struct *task;
 	struct task_struct *unwanted;
+	struct task_struct *early;
 	u64 start;
 	struct pending_call call;
 };
@@ -99,6 +106,83 @@ static __always_inline void finish(struct latency_tracker *tracker,
 				    LATENCY_TRACKER_START, &in, 0, ret, 0);
 }
 
+/* The call of @task, which is current, if it is an event; to be put. */
+static struct latency_tracker_event *find(struct latency_tracker *tracker,
+					  struct task_struct *task,
+					  struct pending_call **call)
+{
+	struct latency_tracker_event *event =
+		latency_tracker_get_event(tracker, &task, sizeof(task));
+
+	*call = latency_tracker_event_priv(event);
+	return event;
+}
+
+/* The call of @task, which was stopped, goes on, as @nr maybe. False: it is not tracked. */
+static noinline bool pass_enter(struct latency_tracker *tracker,
+				struct task_struct *task, long nr)
+{
+	struct latency_tracker_event *event;
+	struct pending_call *call;
+
+	__this_cpu_write(running.early, NULL);
+	event = find(tracker, task, &call);
+	if (!event)
+		return false;
+	if (call->early)
+		unmark(&enter_marks, task);
+	call->early = false;
+	/* It is another one by now, or none. */
+	if (nr >= 0 && call->call.nr != nr)
+		call->call.nr = nr;
+	call->final = lt_syscall_is_final(nr);
+	latency_tracker_put_event(tracker, event);
+	return true;
+}
+
+/* @task, which is current, leaves its CPU in @state, maybe before sys_enter. */
+static noinline void begin_early(struct latency_tracker *tracker,
+				 struct task_struct *task, unsigned int state)
+{
+	struct pending_call *known, call = {
+		.call.nr = lt_syscall_nr(task),
+		.call.pid = task->pid,
+		.call.tgid = task->tgid,
+		.call.compat = lt_task_is_32bit(task),
+		.early = true,
+	};
+	struct latency_tracker_in in = {
+		.priv = &call,
+		.priv_len = sizeof(call),
+	};
+	struct latency_tracker_event *event;
+
+	if ((task->flags & PF_KTHREAD) || call.call.nr < 0 ||
+	    !calls_pass(call.call.nr, call.call.compat) ||
+	    !lt_task_in_cgroup(&syscalls_usecase, task))
+		return;
+	event = find(tracker, task, &known);
+	latency_tracker_put_event(tracker, event);
+	if (event || !enter_is_stopped(task, state))
+		return;
+	if (!latency_tracker_event_in(tracker, &task, sizeof(task),
+				      LATENCY_TRACKER_UNIQUE, &in))
+		mark(&enter_marks, task);
+}
+
+/* @next may come to sys_enter now. */
+static noinline void expect_enter(struct latency_tracker *tracker,
+				  struct task_struct *next)
+{
+	struct latency_tracker_event *event;
+	struct pending_call *call;
+
+	event = find(tracker, next, &call);
+	if (event && call->early)
+		__this_cpu_write(running.early, next);
+	latency_tracker_put_event(tracker, event);
+}
+
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
 	struct task_struct *task = current;
@@ -107,6 +191,8 @@ static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 
 	preempt_disable_notrace();
 	mine = this_cpu_ptr(&running);
+	if (unlikely(mine->early == task) && pass_enter(data, task, nr))
+		goto out;
 	mine->task = NULL;
 	mine->unwanted = task;
 	if (!lt_task_passes(&syscalls_usecase, task) || !calls_pass(nr, compat) ||
@@ -125,18 +211,6 @@ static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 		publish(data, task, mine);
 out:
 	preempt_enable_notrace();
-}
-
-/* The call of @task, which is current, if it is an event; to be put. */
-static struct latency_tracker_event *find(struct latency_tracker *tracker,
-					  struct task_struct *task,
-					  struct pending_call **call)
-{
-	struct latency_tracker_event *event =
-		latency_tracker_get_event(tracker, &task, sizeof(task));
-
-	*call = latency_tracker_event_priv(event);
-	return event;
 }
 
 /* A call that may not be tracked: no end without a begin is counted. */
@@ -182,6 +256,9 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 	struct running *mine;
 
 	preempt_disable_notrace();
+	/* Its call was not made. */
+	if (unlikely(__this_cpu_read(running.early) == task))
+		pass_enter(data, task, lt_syscall_nr(task));
 	mine = take_running(task);
 	/* Else it has been off its CPU, or began before the tracker. */
 	if (this_cpu_read(running.unwanted) == task ||
@@ -283,14 +360,20 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 	struct running *mine = take_running(prev);
 
 	__this_cpu_write(running.unwanted, NULL);
+	__this_cpu_write(running.early, NULL);
 	if (unlikely(prev_state == TASK_DEAD)) {
 		if (lt_task_passes(&syscalls_usecase, prev))
 			end_final(data, prev, mine);
 	} else if (mine && lt_task_passes(&syscalls_usecase, prev)) {
 		publish(data, prev, mine);
+	} else if (unlikely(enter_may_stop(prev, preempt ? 0 : prev_state)) &&
+		   lt_task_passes(&syscalls_usecase, prev)) {
+		begin_early(data, prev, prev_state);
 	}
 	if (unlikely(leave_is_marked(next)))
 		watch_next(data, next);
+	if (unlikely(is_marked(&enter_marks, next)))
+		expect_enter(data, next);
 	if (trace_syscall_latency_stack_enabled() &&
 	    !(next->flags & PF_KTHREAD) && lt_task_passes(&syscalls_usecase, next))
 		sample(data, next);
@@ -310,6 +393,8 @@ static noinline void forget_others(struct latency_tracker *tracker,
 		return;
 	if (call->leaving)
 		leave_unmark(task);
+	if (call->early)
+		unmark(&enter_marks, task);
 	if (!call->final)
 		lt_task_forget(tracker, task);
 	latency_tracker_put_event(tracker, event);
@@ -337,74 +422,11 @@ static struct lt_probe probes[] = {
 	LT_PROBE(sys_enter),
 };
 
-/* A thread that calls execve() becomes the leader of its process meanwhile. */
-static struct task_struct *task_of(const struct latency_tracker_verdict *verdict,
-				   const struct lt_syscall *call)
-{
-	return lt_task_find(verdict, call->pid) ?:
-	       lt_task_find(verdict, call->tgid);
-}
-
-/* Of a task that has a CPU: in its own words. */
-static bool ask_for_stack(struct lt_stack *stack,
-			  const struct latency_tracker_verdict *verdict,
-			  const struct lt_syscall *call)
-{
-	const struct task_struct *task;
-	int cpu = -1;
-
-	if (!trace_syscall_latency_stack_enabled())
-		return false;
-	rcu_read_lock();
-	task = task_of(verdict, call);
-	if (task && lt_task_on_cpu(task))
-		cpu = task_cpu(task);
-	rcu_read_unlock();
-	/* If the call has ended meanwhile, it is the stack of another one. */
-	return cpu >= 0 && look_at(stack, task, cpu) && lt_is_pending(verdict);
-}
-
-static void report_pending(const struct latency_tracker_verdict *verdict,
-			   const struct lt_syscall *call, const char *name)
-{
-	struct task_struct *task;
-	struct lt_stack stack;
-	bool is_known = ask_for_stack(&stack, verdict, call);
-
-	/* A stack that is given up meanwhile stays for a section like this. */
-	preempt_disable();
-	rcu_read_lock();
-	task = task_of(verdict, call);
-	if (task) {
-		trace_syscall_latency(verdict, task, call, name, 0);
-		if (!is_known)
-			lt_stack_of_other(&stack, task);
-		trace_syscall_latency_stack(task, call, name, verdict->start_ns,
-					    verdict->delay_ns, &stack);
-	}
-	rcu_read_unlock();
-	preempt_enable();
-}
-
-static void callback(const struct latency_tracker_verdict *verdict)
-{
-	const struct pending_call *pending = verdict->priv;
-	const struct lt_syscall *call = &pending->call;
-	const long *ret = verdict->out_data;
-	char name[LT_SYSCALL_NAME_LEN];
-
-	call_name(name, call->nr, call->compat);
-	if (verdict->flag == LATENCY_TRACKER_ENDED)
-		trace_syscall_latency(verdict, current, call, name, *ret);
-	else
-		report_pending(verdict, call, name);
-}
-
 struct lt_usecase syscalls_usecase = {
 	.name = "syscalls",
 	.owner = THIS_MODULE,
 	LT_PROBES(probes),
-	.report = callback,
+	.report = syscall_report,
 	.usec_threshold = USEC_THRESHOLD,
 	.max_events = MAX_EVENTS,
 	.grow_limit = GROW_LIMIT,

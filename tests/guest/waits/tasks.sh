@@ -23,7 +23,7 @@ stopped()
 
 traced()
 {
-	python3 "$LIBDIR/waits/victim.py" trace "$pid"
+	python3 "$LIBDIR/waits/victim.py" trace "$pid" "$@"
 }
 
 preempted()
@@ -73,10 +73,11 @@ wait_alone "a pipe that nobody writes to" pipe call:read waker:lt-holder
 wait_alone "a lock of user space" lock call:futex waker:lt-holder
 prepare flock "$T/lock"
 explained "flock" call:flock waker:lt-holder
-wait_alone "a supervisor of its system calls" supervised waker:lt-holder
+wait_alone "a supervisor of its system calls" supervised call:getppid waker:lt-holder
 wait_alone "a datagram that nobody reads" datagram packet:lo
 kept "SIGSTOP" state:stopped stopped
 kept "a debugger" state:traced traced
+kept "a debugger that looks at a system call" "call:read state:traced" traced call
 kept "a real-time task takes the CPU" "state:preempted cause:cpu holder:lt-spin" preempted
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 # Turns that are long enough. Before 5.13 it is a sysctl, and from 6.6 on a slice.

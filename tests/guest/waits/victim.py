@@ -22,7 +22,7 @@ KIB = 1024
 HELD_S = 1.0            # for how long whatever is held is held
 GAP_NS = 100 * 10**6    # shorter ones may be pauses of the machine
 MADV_PAGEOUT = 21
-PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
+PTRACE_DETACH, PTRACE_SYSCALL, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 24, 0x4206, 0x4207
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -166,12 +166,15 @@ def spin_for(seconds):
         pass
 
 
-def trace(pid):
-    """No victim: stops that task, as a debugger does."""
+def trace(pid, where=''):
+    """No victim: stops that task, as a debugger does; where: "call": where its next call begins."""
     pid = int(pid)
     check(LIBC.ptrace(PTRACE_SEIZE, pid, None, None))
     check(LIBC.ptrace(PTRACE_INTERRUPT, pid, None, None))
     os.waitpid(pid, 0x40000000)         # __WALL
+    if where == 'call':
+        check(LIBC.ptrace(PTRACE_SYSCALL, pid, None, None))
+        os.waitpid(pid, 0x40000000)
     time.sleep(HELD_S)
     check(LIBC.ptrace(PTRACE_DETACH, pid, None, None))
 

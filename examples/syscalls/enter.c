@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls that are stopped before sys_enter: a tracer (ptrace), or the supervisor of a seccomp
+ * filter, looks at a call first, and may take its time. No tracepoint tells. But the task leaves
+ * its CPU, and where it does so is known.
+ */
+#include <linux/kernel.h>
+#include <linux/ptrace.h>
+#include <linux/signal.h>
+#include <linux/string.h>
+
+#include "examples/syscalls/enter.h"
+#include "examples/syscalls/names.h"
+#include "usecase/stack.h"
+
+struct marks enter_marks;
+
+/* The filter and what it calls may be one function for the compiler. */
+static bool is_filter(unsigned long ip)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "%ps", (void *)ip);
+	return str_has_prefix(name, "__secure_computing") ||
+	       str_has_prefix(name, "__seccomp_filter");
+}
+
+/* @task is current. */
+static bool is_in_filter(void)
+{
+	struct lt_stack stack;
+	unsigned int i;
+
+	lt_stack_of_current(&stack, &syscalls_usecase, 1);
+	for (i = stack.first; i < stack.first + stack.nr; i++) {
+		if (is_filter(stack.ip[i]))
+			return true;
+	}
+	return false;
+}
+
+/* It has told its tracer why it stops. */
+static bool is_before_call(const struct task_struct *task)
+{
+	return task->exit_code >> 8 == PTRACE_EVENT_SECCOMP ||
+	       ((task->exit_code & 0x7f) == SIGTRAP && !(task->exit_code >> 8) &&
+		task->ptrace_message == PTRACE_EVENTMSG_SYSCALL_ENTRY);
+}
+
+/* Does @task, which is current and leaves its CPU in @state, wait for a look at its call? */
+bool enter_is_stopped(struct task_struct *task, unsigned int state)
+{
+	if (state & __TASK_TRACED)
+		return is_before_call(task);
+	return !(state & (TASK_DEAD | __TASK_STOPPED)) && is_in_filter();
+}

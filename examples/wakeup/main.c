@@ -139,12 +139,30 @@ static void begin_preempted(struct latency_tracker *tracker,
 		begin(tracker, prev, &wakeup, LATENCY_TRACKER_UNIQUE);
 }
 
+/* A task that may not be tracked is not looked for in vain, which would be counted. */
+static noinline void forget_known(struct latency_tracker *tracker,
+				  struct task_struct *task)
+{
+	struct latency_tracker_event *event;
+
+	event = latency_tracker_get_event(tracker, &task, sizeof(task));
+	if (event)
+		lt_task_forget(tracker, task);
+	latency_tracker_put_event(tracker, event);
+}
+
 /* Under the lock of the run queue of @task. */
 static void probe_sched_wakeup(void *data, struct task_struct *task)
 {
+	if (steal_is_known())
+		steal_queued(task);
 	if (unlikely(lt_task_on_cpu(task)) && task != current &&
-	    lt_task_passes(&usecase, task))
-		lt_task_forget(data, task);
+	    lt_task_passes(&usecase, task)) {
+		if (lt_task_has_cgroup_filter(&usecase))
+			forget_known(data, task);
+		else
+			lt_task_forget(data, task);
+	}
 }
 
 static bool end_event(struct latency_tracker_event *event, void *end)

@@ -7,6 +7,7 @@
 
 /* 6.12: linux/sched/numa_balancing.h names struct folio undeclared. */
 #include <linux/mm_types.h>
+#include <linux/kernel_stat.h>
 #include <linux/sched.h>
 #include <linux/trace_clock.h>
 #include <linux/version.h>
@@ -230,6 +231,21 @@ static inline bool lt_task_waits_for_memory(const struct task_struct *task)
 #else
 	return false;
 #endif
+}
+
+/*
+ * How much of its time a hypervisor has not given to a CPU that wanted to run, ns: the count
+ * of /proc/stat. A CPU counts at its next tick, and when it is not idle any more.
+ */
+static inline u64 lt_sched_steal(int cpu)
+{
+	return READ_ONCE(kcpustat_cpu(cpu).cpustat[CPUTIME_STEAL]);
+}
+
+/* The same of this CPU, with preemption off. */
+static inline u64 lt_sched_steal_here(void)
+{
+	return __this_cpu_read(kernel_cpustat.cpustat[CPUTIME_STEAL]);
 }
 
 /* That clock of this CPU now: local_clock(), which 6.1 exports only so. */

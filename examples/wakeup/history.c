@@ -12,10 +12,13 @@
  *   of a stint that began while a real-time task that had been preempted was on
  *   this run queue, or the real-time task that waits. A stint that had begun before
  *   may just not have been preempted yet.
+ * - steal: a hypervisor had the CPU. Its count is looked at when a stint begins, and
+ *   when a task is queued.
  * - cpu: tasks had the CPU otherwise. The one with the most time is the holder.
  * - The CPU was idle: why is not known. Neither is what was before the last HISTORY
  *   stints, unless the group was throttled, nor the time before the task was queued on
- *   this CPU.
+ *   this CPU. But a CPU that was idle queues a task as soon as it gets the interrupt that
+ *   asks for this, unless a hypervisor keeps the CPU: then that time is steal, too.
  *
  * The largest part is the cause.
  */
@@ -27,6 +30,7 @@
 #include <linux/string.h>
 
 #include "examples/wakeup/history.h"
+#include "examples/wakeup/steal.h"
 #include "examples/wakeup/throttle.h"
 #include "usecase/task.h"
 #include "wrapper/sched.h"
@@ -37,6 +41,7 @@
  * struct stint - a task was on a CPU, until the next stint began
  * @arrival: when it got the CPU, ns of lt_sched_clock(); 0 if it is not known
  * @ran: of its task, in all stints; take()'s, in the last stint of the task
+ * @steal: lt_sched_steal() when it began
  * @used: there was a task
  * @idle: it was the idle task
  * @kept: a runnable real-time task was kept back for it
@@ -48,6 +53,7 @@
 struct stint {
 	u64 arrival;
 	u64 ran;
+	u64 steal;
 	bool used;
 	bool idle;
 	bool kept;
@@ -61,6 +67,7 @@ struct stint {
  * struct history - the last stints of a CPU, changed by it with interrupts off
  * @idle_since: when the idle task got the CPU last, which the kernel does not
  *	record; 0 if it had it before the tracker came
+ * @steal: lt_sched_steal() when the task that runs got the CPU
  * @next: index, modulo HISTORY, of the next stint
  * @picked: the priority of the task that runs, when it got the CPU
  * @kept: of the stint that is not over
@@ -70,6 +77,7 @@ struct stint {
  */
 struct history {
 	u64 idle_since;
+	u64 steal;
 	struct task_struct *left;
 	pid_t left_pid;
 	unsigned int next;
@@ -87,6 +95,8 @@ static DEFINE_PER_CPU(struct history, histories);
  *	not known
  * @kept: real-time tasks were kept back
  * @throttled: the group was throttled
+ * @steal: a hypervisor had the CPU
+ * @locked: the lock of the run queue is held
  * @most: the last stint of the task that had most of @cpu
  */
 struct split {
@@ -94,6 +104,8 @@ struct split {
 	u64 idle;
 	u64 kept;
 	u64 throttled;
+	u64 steal;
+	bool locked;
 	const struct stint *most;
 };
 
@@ -111,6 +123,7 @@ static void record(struct history *history, const struct task_struct *task)
 	stint->arrival = stint->idle ? history->idle_since :
 			 lt_sched_arrival(task);
 	stint->used = true;
+	stint->steal = history->steal;
 	stint->kept = history->kept;
 	stint->pid = task->pid;
 	stint->prio = task->prio;
@@ -139,13 +152,28 @@ static bool keeps_back(struct history *history)
 	return here;
 }
 
+/* Before there are probes. */
+void history_start(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(histories, cpu).steal = lt_sched_steal(cpu);
+	steal_start();
+}
+
 /* In a probe of sched_switch; is @prev still @runnable? */
 void history_switch(struct task_struct *prev, const struct task_struct *next,
 		    bool runnable)
 {
 	struct history *history = this_cpu_ptr(&histories);
+	u64 steal = lt_sched_steal_here();
 
 	record(history, prev);
+	if (unlikely(steal != history->steal)) {
+		history->steal = steal;
+		steal_changed();
+	}
 	history->picked = next->prio;
 	if (unlikely(runnable && is_rt(prev->prio))) {
 		history->left = prev;
@@ -190,12 +218,53 @@ static void take(struct split *split, struct history *history, unsigned int n,
 		split->most = last;
 }
 
+/*
+ * Of the @ns that @stint has of the wait, a hypervisor took what is returned, which is accounted
+ * for. @steal: the count at the end of the stint.
+ */
+static u64 take_steal(struct split *split, const struct stint *stint, u64 steal,
+		      u64 queued, u64 ns)
+{
+	u64 before = stint->steal;
+	bool known;
+
+	if (likely(steal == before))
+		return 0;
+	known = stint->arrival >= queued ||
+		(split->locked && steal_at(queued, &before));
+	ns = min(ns, steal - before);
+	if (known)
+		split->steal += ns;
+	else	/* it may have taken that before the wait */
+		split->idle += ns;
+	return ns;
+}
+
+/* Of the @ns from the wake-up until the task was queued. */
+static void take_steal_before(struct split *split, struct history *history,
+			      u64 queued, u64 ns)
+{
+	u64 steal = lt_sched_steal_here(), known = split->steal;
+	const struct stint *stint;
+	unsigned int n;
+
+	for (n = 0; n < HISTORY; n++) {
+		stint = stint_at(history, n);
+		if (!stint->used || !stint->arrival || stint->arrival <= queued)
+			break;
+		steal = stint->steal;
+	}
+	if (n < HISTORY && stint->used && stint->idle && stint->arrival &&
+	    stint->arrival + ns <= queued && steal - stint->steal > known)
+		split->steal += min(ns, steal - stint->steal - known);
+}
+
 /* Interrupts are off. */
 static void split_up(struct split *split, const struct wait *wait, u64 queued,
 		     u64 end, const struct throttled *group)
 {
 	struct history *history = this_cpu_ptr(&histories);
-	u64 from, ns, throttled;
+	u64 from, ns, throttled, steal = lt_sched_steal_here();
 	unsigned int n;
 
 	for (n = 0; n < HISTORY && end > queued; n++) {
@@ -208,6 +277,8 @@ static void split_up(struct split *split, const struct wait *wait, u64 queued,
 		throttled = throttle_overlap(group, from, end);
 		ns = end - from - throttled;
 		split->throttled += throttled;
+		ns -= take_steal(split, stint, steal, queued, ns);
+		steal = stint->steal;
 		if (kept_back(stint, wait, queued) && lt_sched_kept(stint->idle))
 			split->kept += ns;
 		else if (stint->idle || kept_back(stint, wait, queued))
@@ -252,44 +323,55 @@ static void choose(struct lt_wakeup_why *why, u32 cause, u64 ns)
 static void judge(struct lt_wakeup_why *why, const struct split *split,
 		  const struct wait *wait, const struct throttled *group)
 {
-	u64 known = split->cpu + split->kept + split->throttled;
+	u64 known = split->cpu + split->kept + split->throttled + split->steal;
 
 	history_unknown(why, wait->delay_ns - min(known, wait->delay_ns));
 	choose(why, LT_WAKEUP_CPU, split->cpu);
 	choose(why, lt_sched_kept(false) == LT_KEPT_DL_SERVER ?
 	       LT_WAKEUP_DL_SERVER : LT_WAKEUP_RT_THROTTLED, split->kept);
+	choose(why, LT_WAKEUP_STEAL, split->steal);
 	choose(why, LT_WAKEUP_THROTTLED, split->throttled);
 	if (why->cause == LT_WAKEUP_THROTTLED)
 		why->cgroup = throttle_cgroup(group);
 	if (split->most && split->cpu >= max(split->idle, split->kept) &&
-	    split->cpu >= split->throttled)
+	    split->cpu >= max(split->throttled, split->steal))
 		name_holder(&why->holder, split->most);
 }
 
-/*
- * Why has the task not got this CPU since it was queued? On the CPU, interrupts
- * are off, and the stint of what ran last is over.
- */
-void history_explain(const struct wait *wait, struct lt_wakeup_why *why)
+/* The stint of what ran last is over; @locked: the lock of the run queue is held. */
+static void explain(const struct wait *wait, struct lt_wakeup_why *why,
+		    bool locked)
 {
 	u64 queued = lt_sched_queued(wait->task), end = lt_sched_clock();
 	const struct throttled *group = NULL;
-	struct split split = {};
+	struct split split = { .locked = locked };
 
 	if (queued && end > queued) {
 		if (wait->task->prio >= MAX_RT_PRIO)
 			group = throttle_of(wait->task, queued, end);
 		split_up(&split, wait, queued, end, group);
+		if (wait->stayed && wait->delay_ns > end - queued)
+			take_steal_before(&split, this_cpu_ptr(&histories), queued,
+					  wait->delay_ns - (end - queued));
 	}
 	judge(why, &split, wait, group);
 }
 
-/* The same, while the current task is in its stint. */
+/*
+ * Why has the task not got this CPU since it was queued? In a probe of sched_switch,
+ * behind history_switch().
+ */
+void history_explain(const struct wait *wait, struct lt_wakeup_why *why)
+{
+	explain(wait, why, true);
+}
+
+/* The same, while the current task is in its stint. On the CPU, interrupts are off. */
 void history_explain_now(const struct wait *wait, struct lt_wakeup_why *why)
 {
 	struct history *history = this_cpu_ptr(&histories);
 
 	record(history, current);
-	history_explain(wait, why);
+	explain(wait, why, false);
 	history->next--;
 }

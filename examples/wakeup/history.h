@@ -15,13 +15,16 @@ struct task_struct;
  * @task: the task
  * @prio: its priority when the wait began
  * @delay_ns: how long it has waited so far
+ * @stayed: it was put on the run queue of no other CPU
  */
 struct wait {
 	const struct task_struct *task;
 	int prio;
 	u64 delay_ns;
+	bool stayed;
 };
 
+void history_start(void);
 void history_switch(struct task_struct *prev, const struct task_struct *next,
 		    bool runnable);
 void history_explain(const struct wait *wait, struct lt_wakeup_why *why);

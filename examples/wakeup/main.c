@@ -34,6 +34,7 @@
 #include <linux/smp.h>
 
 #include "examples/wakeup/history.h"
+#include "examples/wakeup/steal.h"
 #include "examples/wakeup/throttle.h"
 #include "usecase/filter_set.h"
 #include "usecase/look.h"
@@ -59,8 +60,10 @@ MODULE_PARM_DESC(preempted, "Track the wait of a task that lost its CPU, too, no
  * @preempted: how often the task had been preempted when it was woken, modulo 2^32
  * @pid: of the task
  * @prio: its priority when it was woken
- * @cpu: where it was preempted
+ * @cpu: where it was preempted; where it was when it was woken, or -1
  * @reason: of enum lt_wakeup_reason
+ * @moves: how often it had been moved to another CPU when it was woken, modulo 2^16; with
+ *	@cpu only
  * @waker_pid: of the task that woke it, or -1
  * @waker_comm: likewise
  */
@@ -69,7 +72,8 @@ struct wakeup {
 	pid_t pid;
 	int prio;
 	int cpu;
-	u32 reason;
+	u16 reason;
+	u16 moves;
 	pid_t waker_pid;
 	char waker_comm[TASK_COMM_LEN];
 };
@@ -97,6 +101,7 @@ static void begin_woken(struct latency_tracker *tracker,
 			struct task_struct *task, u32 flags)
 {
 	struct wakeup wakeup = {
+		.cpu = -1,
 		.reason = LT_WAKEUP_WOKEN,
 		.waker_pid = current->pid,
 	};
@@ -104,6 +109,10 @@ static void begin_woken(struct latency_tracker *tracker,
 	if (!lt_task_passes(&usecase, task) || !lt_task_in_cgroup(&usecase, task))
 		return;
 	memcpy(wakeup.waker_comm, current->comm, TASK_COMM_LEN);
+	if (steal_is_known()) {
+		wakeup.cpu = task_cpu(task);
+		wakeup.moves = task->se.nr_migrations;
+	}
 	begin(tracker, task, &wakeup, flags);
 }
 
@@ -154,7 +163,8 @@ static noinline void forget_known(struct latency_tracker *tracker,
 /* Under the lock of the run queue of @task. */
 static void probe_sched_wakeup(void *data, struct task_struct *task)
 {
-	if (steal_is_known())
+	/* The current task is on its run queue, whose lock is not held then. */
+	if (steal_is_known() && task != current)
 		steal_queued(task);
 	if (unlikely(lt_task_on_cpu(task)) && task != current &&
 	    lt_task_passes(&usecase, task)) {
@@ -242,6 +252,15 @@ static u32 reason_of(const struct wakeup *wakeup, struct task_struct *task)
 	return LT_WAKEUP_PREEMPTED;
 }
 
+/* Was it put on the run queue of this CPU, and of no other one, since it was woken? */
+static bool has_stayed(const struct wakeup *wakeup,
+		       const struct task_struct *task)
+{
+	return wakeup->reason == LT_WAKEUP_WOKEN && wakeup->cpu >= 0 &&
+	       (u16)(task->se.nr_migrations - wakeup->moves) ==
+		       (wakeup->cpu != raw_smp_processor_id());
+}
+
 static void report_end(const struct latency_tracker_verdict *verdict,
 		       const struct wakeup *wakeup)
 {
@@ -257,6 +276,7 @@ static void report_end(const struct latency_tracker_verdict *verdict,
 		.task = end->next,
 		.prio = wakeup->prio,
 		.delay_ns = verdict->delay_ns,
+		.stayed = has_stayed(wakeup, end->next),
 	};
 	struct lt_wakeup_prev prev;
 	struct lt_wakeup_why why;
@@ -400,6 +420,7 @@ static int __init wakeup_init(void)
 {
 	int err;
 
+	history_start();
 	err = throttle_start();
 	if (err)
 		return err;

@@ -53,6 +53,7 @@ enum lt_wakeup_cause {
 	LT_WAKEUP_THROTTLED,
 	LT_WAKEUP_RT_THROTTLED,
 	LT_WAKEUP_DL_SERVER,
+	LT_WAKEUP_STEAL,
 };
 
 /* Since when it waits; LT_VALUES_WAKEUP_REASON has the names. */
@@ -104,7 +105,7 @@ struct lt_wakeup_report {
 /* enum lt_wakeup_cause */
 #define LT_VALUES_WAKEUP_CAUSE(FIRST, NEXT)				\
 	FIRST(0, "unknown") NEXT(1, "cpu") NEXT(2, "throttled")		\
-	NEXT(3, "rt_throttled") NEXT(4, "dl_server")
+	NEXT(3, "rt_throttled") NEXT(4, "dl_server") NEXT(5, "steal")
 
 #define LT_PROTO_WAKEUP_LATENCY						\
 	TP_PROTO(const struct latency_tracker_verdict *verdict,		\

@@ -58,6 +58,7 @@ static int group_set(const char *val, const struct kernel_param *kp)
 	}
 	/* Pairs with the address dependency in lt_task_in_cgroup(). */
 	smp_store_release(&usecase->task.cgroup, new);
+	lt_task_filter_set(usecase);
 	lt_filter_changed(usecase);
 	lt_cgroup_put(old);
 	return 0;

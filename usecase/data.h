@@ -39,6 +39,8 @@ struct lt_probe {
  * struct lt_task_filter - which tasks to track
  * @pid: only this thread; 0 is all
  * @tgid: only the threads of this process; 0 is all
+ * @by_id: one of the two is set
+ * @on: one of the three is set
  * @cgroup: only the tasks of this group and of those below it, when their
  *	operation begins; NULL is all
  *
@@ -47,6 +49,8 @@ struct lt_probe {
 struct lt_task_filter {
 	pid_t pid;
 	pid_t tgid;
+	bool by_id;
+	bool on;
 	struct cgroup *cgroup;
 };
 

@@ -12,6 +12,13 @@
 #include "usecase/filter.h"
 #include "usecase/task.h"
 
+/* One of the filters was set. */
+void lt_task_filter_set(struct lt_usecase *usecase)
+{
+	/* Pairs with lt_task_is_filtered(). */
+	WRITE_ONCE(usecase->task.on, usecase->task.by_id || usecase->task.cgroup);
+}
+
 static int set(struct lt_usecase *usecase, pid_t *id, const char *val)
 {
 	int new;
@@ -20,7 +27,10 @@ static int set(struct lt_usecase *usecase, pid_t *id, const char *val)
 		return -EINVAL;
 	if (new == *id)
 		return 0;
-	WRITE_ONCE(*id, new);	/* pairs with lt_task_passes() */
+	/* These pair with lt_task_passes(). */
+	WRITE_ONCE(*id, new);
+	WRITE_ONCE(usecase->task.by_id, usecase->task.pid || usecase->task.tgid);
+	lt_task_filter_set(usecase);
 	lt_filter_changed(usecase);
 	return 0;
 }

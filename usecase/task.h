@@ -36,10 +36,19 @@ extern const struct kernel_param_ops lt_cgroup_ops;
 static __always_inline bool lt_task_passes(const struct lt_usecase *usecase,
 					   const struct task_struct *task)
 {
-	pid_t pid = READ_ONCE(usecase->task.pid);
-	pid_t tgid = READ_ONCE(usecase->task.tgid);
+	pid_t pid, tgid;
 
+	if (likely(!READ_ONCE(usecase->task.by_id)))
+		return true;
+	pid = READ_ONCE(usecase->task.pid);
+	tgid = READ_ONCE(usecase->task.tgid);
 	return (!pid || task->pid == pid) && (!tgid || task->tgid == tgid);
+}
+
+/* May one not pass? Else there is no need to ask for the task and its group. */
+static __always_inline bool lt_task_is_filtered(const struct lt_usecase *usecase)
+{
+	return unlikely(READ_ONCE(usecase->task.on));
 }
 
 static __always_inline bool
@@ -66,6 +75,7 @@ static __always_inline int lt_task_forget(struct latency_tracker *tracker,
 	return latency_tracker_event_cancel(tracker, &task, sizeof(task));
 }
 
+void lt_task_filter_set(struct lt_usecase *usecase);
 struct task_struct *lt_task_alive(const struct task_struct *task, pid_t pid);
 struct task_struct *
 lt_task_find(const struct latency_tracker_verdict *verdict, pid_t pid);

@@ -229,6 +229,50 @@ int latency_tracker_event_whole(struct latency_tracker *tracker,
 EXPORT_SYMBOL_GPL(latency_tracker_event_whole);
 
 /**
+ * latency_tracker_whole_begin() - an operation begins that may never be pending
+ * @tracker: the tracker
+ *
+ * For latency_tracker_whole_in_time().
+ *
+ * Context: Any.
+ * Return: the begin, ns of latency_tracker_clock(); 0 if the operation has to be an
+ * event from its begin on, since a timeout has to find it, and without a tracker.
+ */
+u64 latency_tracker_whole_begin(const struct latency_tracker *tracker)
+{
+	if (IS_ERR_OR_NULL(tracker) ||
+	    unlikely(READ_ONCE(tracker->timeout_ns)))
+		return 0;
+	return latency_tracker_clock();
+}
+EXPORT_SYMBOL_GPL(latency_tracker_whole_begin);
+
+/**
+ * latency_tracker_whole_in_time() - such an operation ends
+ * @tracker: not NULL
+ * @start_ns: what latency_tracker_whole_begin() returned
+ *
+ * An operation in time is all over with this. It is compared with the default
+ * threshold.
+ *
+ * Context: Any. Needs no RCU: nothing but counters of the CPU is touched.
+ * Return: 0 if it was in time; it is counted. Else when it ended, and nothing is counted:
+ * call latency_tracker_event_whole() with that.
+ */
+u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns)
+{
+	u64 end_ns = latency_tracker_clock();
+
+	if (unlikely(!READ_ONCE(tracker->tracking_on) || end_ns < start_ns ||
+		     end_ns - start_ns >= READ_ONCE(tracker->threshold_ns)))
+		return end_ns;
+	lt_count(tracker->counters, LT_STARTED);
+	lt_count(tracker->counters, LT_FINISHED);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_whole_in_time);
+
+/**
  * latency_tracker_event_end() - end the given event
  * @tracker: the tracker
  * @event: of @tracker, which can't be checked; the caller holds a reference, or

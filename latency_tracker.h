@@ -35,7 +35,8 @@
  * -------
  *                                  NMI  hardirq  softirq  task  may sleep
  *   event_in, event_out, event_end  x      x        x       x      no
- *   event_whole                     x      x        x       x      no
+ *   event_whole, whole_begin,       x      x        x       x      no
+ *   whole_in_time
  *   event_cancel, for_each_event    x      x        x       x      no
  *   get_event, hold_event,          x      x        x       x      no
  *   put_event
@@ -73,6 +74,8 @@ int latency_tracker_event_whole(struct latency_tracker *tracker,
 				const void *key, u32 key_len, u32 flags,
 				const struct latency_tracker_in *in, u32 out_id,
 				void *out_data, u64 end_ns);
+u64 latency_tracker_whole_begin(const struct latency_tracker *tracker);
+u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns);
 int latency_tracker_event_end(struct latency_tracker *tracker,
 			      struct latency_tracker_event *event, u32 out_id,
 			      void *out_data, u64 end_ns);

@@ -63,6 +63,20 @@ static inline bool lt_task_is_32bit(struct task_struct *task)
 #endif
 }
 
+/*
+ * Does @task never make a system call, whatever its registers say?
+ *
+ * 6.4 (54e6842d0775, "fork/vm: Move common PF_IO_WORKER behavior to new flag")
+ */
+static inline bool lt_task_makes_no_calls(const struct task_struct *task)
+{
+#ifdef PF_USER_WORKER
+	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
+#else
+	return task->flags & (PF_KTHREAD | PF_IO_WORKER);
+#endif
+}
+
 /* The number of the call that @task is in; negative: it is in none. Its stack must not go away. */
 static inline long lt_syscall_nr(struct task_struct *task)
 {

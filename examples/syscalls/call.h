@@ -7,6 +7,8 @@
 
 #include <trace/events/latency_tracker_syscalls.h>
 
+#include "latency_tracker.h"
+
 /**
  * struct pending_call - private data of an event
  * @call: what it is
@@ -14,7 +16,6 @@
  * @leaving: sys_exit has been passed, but the task has work to do before it is
  *	back in user space
  * @early: it has not passed sys_enter yet
- * @final: it does not return: exit, exit_group
  *
  * Written by the calling task alone, before the call is an event or with a
  * reference to the event.
@@ -24,8 +25,19 @@ struct pending_call {
 	long ret;
 	bool leaving;
 	bool early;
-	bool final;
 };
+
+/* The call of @task, if it is an event; to be put. */
+static inline struct latency_tracker_event *
+call_find(struct latency_tracker *tracker, struct task_struct *task,
+	  struct pending_call **call)
+{
+	struct latency_tracker_event *event =
+		latency_tracker_get_event(tracker, &task, sizeof(task));
+
+	*call = latency_tracker_event_priv(event);
+	return event;
+}
 
 /* main.c: with interrupts off, when the current task is about to be in user space. */
 void syscall_returned(void);

@@ -9,9 +9,12 @@
 #include <linux/signal.h>
 #include <linux/string.h>
 
+#include "examples/syscalls/call.h"
 #include "examples/syscalls/enter.h"
 #include "examples/syscalls/names.h"
 #include "usecase/stack.h"
+#include "usecase/usecase.h"
+#include "wrapper/syscalls.h"
 
 struct marks enter_marks;
 
@@ -48,9 +51,55 @@ static bool is_before_call(const struct task_struct *task)
 }
 
 /* Does @task, which is current and leaves its CPU in @state, wait for a look at its call? */
-bool enter_is_stopped(struct task_struct *task, unsigned int state)
+static bool is_stopped(struct task_struct *task, unsigned int state)
 {
 	if (state & __TASK_TRACED)
 		return is_before_call(task);
 	return !(state & (TASK_DEAD | __TASK_STOPPED)) && is_in_filter();
+}
+
+/*
+ * @task, which is current, leaves its CPU in @state, maybe before sys_enter: then its call is an
+ * event from now on.
+ */
+void enter_stop(struct latency_tracker *tracker, struct task_struct *task,
+		unsigned int state)
+{
+	struct pending_call *known, call = {
+		.call.nr = lt_syscall_nr(task),
+		.call.pid = task->pid,
+		.call.tgid = task->tgid,
+		.call.compat = lt_task_is_32bit(task),
+		.early = true,
+	};
+	struct latency_tracker_in in = {
+		.priv = &call,
+		.priv_len = sizeof(call),
+	};
+	struct latency_tracker_event *event;
+
+	if (lt_task_makes_no_calls(task) || call.call.nr < 0 ||
+	    !calls_pass(call.call.nr, call.call.compat) ||
+	    !lt_task_in_cgroup(&syscalls_usecase, task))
+		return;
+	event = call_find(tracker, task, &known);
+	latency_tracker_put_event(tracker, event);
+	if (event || !is_stopped(task, state))
+		return;
+	if (!latency_tracker_event_in(tracker, &task, sizeof(task),
+				      LATENCY_TRACKER_UNIQUE, &in))
+		mark(&enter_marks, task);
+}
+
+/* Is the call of @next, which gets a CPU, such an event? */
+bool enter_is_next(struct latency_tracker *tracker, struct task_struct *next)
+{
+	struct latency_tracker_event *event;
+	struct pending_call *call;
+	bool is_next;
+
+	event = call_find(tracker, next, &call);
+	is_next = event && call->early;
+	latency_tracker_put_event(tracker, event);
+	return is_next;
 }

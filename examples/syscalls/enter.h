@@ -9,10 +9,14 @@
 
 #include "examples/syscalls/marks.h"
 
+struct latency_tracker;
+
 /* Tasks whose call is an event and has not passed sys_enter. */
 extern struct marks enter_marks;
 
-bool enter_is_stopped(struct task_struct *task, unsigned int state);
+void enter_stop(struct latency_tracker *tracker, struct task_struct *task,
+		unsigned int state);
+bool enter_is_next(struct latency_tracker *tracker, struct task_struct *next);
 
 /* May @task, which leaves its CPU in @state, be stopped there? What follows is expensive. */
 static __always_inline bool enter_may_stop(const struct task_struct *task,

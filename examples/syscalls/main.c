@@ -45,8 +45,9 @@
 /**
  * struct running - the call of the task that a CPU runs, while that is no event
  * @task: whose; NULL: there is none
- * @unwanted: the task in such a call that is not tracked, or NULL
- * @early: the task whose call is an event, and has not passed sys_enter; or NULL
+ * @special: the task in a call that is not tracked, or that is an event and has not
+ *	passed sys_enter; or NULL
+ * @is_early: it is the latter
  * @start: when it began
  * @call: what it is
  *
@@ -54,8 +55,8 @@
  */
 struct running {
 	struct task_struct *task;
-	struct task_struct *unwanted;
-	struct task_struct *early;
+	struct task_struct *special;
+	bool is_early;
 	u64 start;
 	struct pending_call call;
 };
@@ -73,8 +74,11 @@ static __always_inline struct running *take_running(struct task_struct *task)
 	return mine;
 }
 
-static __always_inline struct latency_tracker_in begin_of(struct running *mine)
+static struct latency_tracker_in begin_of(struct running *mine,
+					  const struct task_struct *task)
 {
+	mine->call.call.pid = task->pid;
+	mine->call.call.tgid = task->tgid;
 	return (struct latency_tracker_in){
 		.priv = &mine->call,
 		.priv_len = sizeof(mine->call),
@@ -86,36 +90,39 @@ static __always_inline struct latency_tracker_in begin_of(struct running *mine)
 static noinline void publish(struct latency_tracker *tracker,
 			     struct task_struct *task, struct running *mine)
 {
-	struct latency_tracker_in in = begin_of(mine);
+	struct latency_tracker_in in = begin_of(mine, task);
 
-	mine->call.call.tgid = task->tgid;
 	if (!latency_tracker_event_in(tracker, &task, sizeof(task),
 				      LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
 				      &in) && mine->call.leaving)
 		leave_mark(task);
 }
 
-/* It never was. */
-static __always_inline void finish(struct latency_tracker *tracker,
-				   struct task_struct *task,
-				   struct running *mine, long *ret)
+/*
+ * The call of the current task never was pending, but is late, or something is wrong with its
+ * end.
+ */
+static noinline void finish_late(u64 end_ns)
 {
-	struct latency_tracker_in in = begin_of(mine);
+	struct running *mine = this_cpu_ptr(&running);
+	struct task_struct *task = current;
+	struct latency_tracker_in in = begin_of(mine, task);
 
-	latency_tracker_event_whole(tracker, &task, sizeof(task),
-				    LATENCY_TRACKER_START, &in, 0, ret, 0);
+	latency_tracker_event_whole(syscalls_usecase.tracker, &task,
+				    sizeof(task), LATENCY_TRACKER_START, &in, 0,
+				    &mine->call.ret, end_ns);
 }
 
-/* The call of @task, which is current, if it is an event; to be put. */
-static struct latency_tracker_event *find(struct latency_tracker *tracker,
-					  struct task_struct *task,
-					  struct pending_call **call)
+/* It never was. Nothing of the caller's is needed any more, which saves registers. */
+static __always_inline void finish(struct latency_tracker *tracker,
+				   struct running *mine, long ret)
 {
-	struct latency_tracker_event *event =
-		latency_tracker_get_event(tracker, &task, sizeof(task));
+	u64 end_ns;
 
-	*call = latency_tracker_event_priv(event);
-	return event;
+	mine->call.ret = ret;
+	end_ns = latency_tracker_whole_in_time(tracker, mine->start);
+	if (unlikely(end_ns))
+		finish_late(end_ns);
 }
 
 /* The call of @task, which was stopped, goes on, as @nr maybe. False: it is not tracked. */
@@ -125,8 +132,8 @@ static noinline bool pass_enter(struct latency_tracker *tracker,
 	struct latency_tracker_event *event;
 	struct pending_call *call;
 
-	__this_cpu_write(running.early, NULL);
-	event = find(tracker, task, &call);
+	__this_cpu_write(running.special, NULL);
+	event = call_find(tracker, task, &call);
 	if (!event)
 		return false;
 	if (call->early)
@@ -135,81 +142,63 @@ static noinline bool pass_enter(struct latency_tracker *tracker,
 	/* It is another one by now, or none. */
 	if (nr >= 0 && call->call.nr != nr)
 		call->call.nr = nr;
-	call->final = lt_syscall_is_final(nr);
 	latency_tracker_put_event(tracker, event);
 	return true;
 }
 
-/* @task, which is current, leaves its CPU in @state, maybe before sys_enter. */
-static noinline void begin_early(struct latency_tracker *tracker,
-				 struct task_struct *task, unsigned int state)
+/* Is there nothing that @task has to pass, nor anything that is known of this call? */
+static __always_inline bool is_plain(const struct running *mine, long nr)
 {
-	struct pending_call *known, call = {
-		.call.nr = lt_syscall_nr(task),
-		.call.pid = task->pid,
-		.call.tgid = task->tgid,
-		.call.compat = lt_task_is_32bit(task),
-		.early = true,
-	};
-	struct latency_tracker_in in = {
-		.priv = &call,
-		.priv_len = sizeof(call),
-	};
-	struct latency_tracker_event *event;
-
-	if ((task->flags & PF_KTHREAD) || call.call.nr < 0 ||
-	    !calls_pass(call.call.nr, call.call.compat) ||
-	    !lt_task_in_cgroup(&syscalls_usecase, task))
-		return;
-	event = find(tracker, task, &known);
-	latency_tracker_put_event(tracker, event);
-	if (event || !enter_is_stopped(task, state))
-		return;
-	if (!latency_tracker_event_in(tracker, &task, sizeof(task),
-				      LATENCY_TRACKER_UNIQUE, &in))
-		mark(&enter_marks, task);
+	return likely(mine->special != current) &&
+	       !lt_task_is_filtered(&syscalls_usecase) &&
+	       calls_pass_surely(nr, lt_syscall_is_32bit());
 }
 
-/* @next may come to sys_enter now. */
-static noinline void expect_enter(struct latency_tracker *tracker,
-				  struct task_struct *next)
+/* Does a call begin that is to be tracked? */
+static noinline bool enter_special(struct latency_tracker *tracker,
+				   struct running *mine, long nr)
 {
-	struct latency_tracker_event *event;
-	struct pending_call *call;
+	struct task_struct *task = current;
 
-	event = find(tracker, next, &call);
-	if (event && call->early)
-		__this_cpu_write(running.early, next);
-	latency_tracker_put_event(tracker, event);
+	if (mine->special == task && mine->is_early &&
+	    pass_enter(tracker, task, nr))
+		return false;
+	mine->special = NULL;
+	if (lt_task_passes(&syscalls_usecase, task) &&
+	    calls_pass(nr, lt_syscall_is_32bit()) &&
+	    lt_task_in_cgroup(&syscalls_usecase, task))
+		return true;
+	mine->task = NULL;
+	mine->special = task;
+	mine->is_early = false;
+	return false;
+}
+
+/* With a timeout. */
+static noinline void enter_pending(struct latency_tracker *tracker,
+				   struct running *mine)
+{
+	mine->task = NULL;
+	mine->start = latency_tracker_clock();
+	publish(tracker, current, mine);
 }
 
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
-	struct task_struct *task = current;
-	bool compat = lt_syscall_is_32bit();
 	struct running *mine;
 
 	preempt_disable_notrace();
 	mine = this_cpu_ptr(&running);
-	if (unlikely(mine->early == task) && pass_enter(data, task, nr))
-		goto out;
-	mine->task = NULL;
-	mine->unwanted = task;
-	if (!lt_task_passes(&syscalls_usecase, task) || !calls_pass(nr, compat) ||
-	    !lt_task_in_cgroup(&syscalls_usecase, task))
-		goto out;
-	mine->unwanted = NULL;
-	mine->call.call.nr = nr;
-	mine->call.call.pid = task->pid;
-	mine->call.call.compat = compat;
-	mine->call.leaving = false;
-	mine->call.final = lt_syscall_is_final(nr);
-	mine->start = latency_tracker_clock();
-	if (likely(!latency_tracker_get_timeout(data)))
-		mine->task = task;
-	else
-		publish(data, task, mine);
-out:
+	if (likely(is_plain(mine, nr)) || enter_special(data, mine, nr)) {
+		mine->call.call.nr = nr;
+		mine->call.call.compat = lt_syscall_is_32bit();
+		mine->call.leaving = false;
+		mine->start = latency_tracker_whole_begin(data);
+		if (likely(mine->start))
+			mine->task = current;
+		else
+			enter_pending(data, mine);
+	}
 	preempt_enable_notrace();
 }
 
@@ -220,7 +209,7 @@ static noinline void end_known(struct latency_tracker *tracker,
 	struct latency_tracker_event *event;
 	struct pending_call *call;
 
-	event = find(tracker, task, &call);
+	event = call_find(tracker, task, &call);
 	if (event)
 		latency_tracker_event_end(tracker, event, 0, &ret, 0);
 	latency_tracker_put_event(tracker, event);
@@ -240,7 +229,7 @@ static noinline bool leave(struct latency_tracker *tracker,
 		mine->task = task;
 		return true;
 	}
-	event = find(tracker, task, &call);
+	event = call_find(tracker, task, &call);
 	if (!event)
 		return false;
 	call->ret = ret;
@@ -250,32 +239,56 @@ static noinline bool leave(struct latency_tracker *tracker,
 	return true;
 }
 
-static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
+/* The call of @task has been off its CPU, is not tracked, or began before the tracker. */
+static noinline void exit_other(struct latency_tracker *tracker,
+				struct task_struct *task, long ret)
+{
+	if (__this_cpu_read(running.special) == task) {
+		__this_cpu_write(running.special, NULL);
+		if (!__this_cpu_read(running.is_early))
+			return;
+		/* Its call was not made. */
+		pass_enter(tracker, task, lt_syscall_nr(task));
+	}
+	if (!lt_task_passes(&syscalls_usecase, task) ||
+	    (unlikely(lt_has_work_before_user()) && leave_watch() &&
+	     leave(tracker, task, NULL, ret)))
+		return;
+	if (calls_are_filtered() || lt_task_has_cgroup_filter(&syscalls_usecase))
+		end_known(tracker, task, ret);
+	else
+		latency_tracker_event_out(tracker, &task, sizeof(task), 0, &ret,
+					  0);
+}
+
+/* What @mine has is filtered now, or has work to do before user space. */
+static noinline void exit_special(struct latency_tracker *tracker,
+				  struct running *mine, long ret)
 {
 	struct task_struct *task = current;
+
+	mine->task = NULL;
+	if (lt_task_passes(&syscalls_usecase, task) &&
+	    (!lt_has_work_before_user() || !leave_watch() ||
+	     !leave(tracker, task, mine, ret)))
+		finish(tracker, mine, ret);
+}
+
+static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
+{
 	struct running *mine;
 
 	preempt_disable_notrace();
-	/* Its call was not made. */
-	if (unlikely(__this_cpu_read(running.early) == task))
-		pass_enter(data, task, lt_syscall_nr(task));
-	mine = take_running(task);
-	/* Else it has been off its CPU, or began before the tracker. */
-	if (this_cpu_read(running.unwanted) == task ||
-	    !lt_task_passes(&syscalls_usecase, task))
-		goto out;
-	if (unlikely(lt_has_work_before_user()) && leave_watch() &&
-	    leave(data, task, mine, ret))
-		goto out;
-	if (mine)
-		finish(data, task, mine, &ret);
-	else if (calls_are_filtered() ||
-		 lt_task_has_cgroup_filter(&syscalls_usecase))
-		end_known(data, task, ret);
-	else
-		latency_tracker_event_out(data, &task, sizeof(task), 0, &ret,
-					  0);
-out:
+	mine = this_cpu_ptr(&running);
+	if (unlikely(mine->task != current)) {
+		exit_other(data, current, ret);
+	} else if (lt_task_is_filtered(&syscalls_usecase) ||
+		   unlikely(lt_has_work_before_user())) {
+		exit_special(data, mine, ret);
+	} else {
+		mine->task = NULL;
+		finish(data, mine, ret);
+	}
 	preempt_enable_notrace();
 }
 
@@ -289,10 +302,10 @@ void syscall_returned(void)
 	struct pending_call *call;
 
 	if (mine && mine->call.leaving && lt_task_passes(&syscalls_usecase, task))
-		finish(tracker, task, mine, &mine->call.ret);
+		finish(tracker, mine, mine->call.ret);
 	if (mine || likely(!leave_is_marked(task)))
 		return;
-	event = find(tracker, task, &call);
+	event = call_find(tracker, task, &call);
 	if (!event)
 		return;
 	if (call->leaving) {
@@ -302,48 +315,14 @@ void syscall_returned(void)
 	latency_tracker_put_event(tracker, event);
 }
 
-static noinline void report_stack(struct task_struct *next,
-				  const struct lt_syscall *call, u64 start,
-				  u64 delay)
-{
-	char name[LT_SYSCALL_NAME_LEN];
-	struct lt_stack stack;
-
-	call_name(name, call->nr, call->compat);
-	lt_stack_of_next(&stack, next);
-	trace_syscall_latency_stack(next, call, name, start, delay, &stack);
-}
-
-/* Is @next in a call that is late already? One look-up for each switch. */
-static noinline void sample(struct latency_tracker *tracker,
-			    struct task_struct *next)
-{
-	struct latency_tracker_event *event;
-	struct pending_call *pending;
-	struct lt_syscall call;
-	u64 start, now;
-
-	event = find(tracker, next, &pending);
-	if (!event)
-		return;
-	start = latency_tracker_event_start(event);
-	call = pending->call;
-	latency_tracker_put_event(tracker, event);
-	now = latency_tracker_clock();
-	if (now > start && now - start >= latency_tracker_get_threshold(tracker))
-		report_stack(next, &call, start, now - start);
-}
-
 /* @task leaves its CPU for the last time. What is left of it does not return. */
 static noinline void end_final(struct latency_tracker *tracker,
 			       struct task_struct *task, struct running *mine)
 {
-	long ret = 0;
-
 	if (mine)
-		finish(tracker, task, mine, &ret);
+		finish(tracker, mine, 0);
 	else
-		end_known(tracker, task, ret);
+		end_known(tracker, task, 0);
 }
 
 /* @next is on its way out of a call, by all appearances. */
@@ -359,8 +338,7 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 {
 	struct running *mine = take_running(prev);
 
-	__this_cpu_write(running.unwanted, NULL);
-	__this_cpu_write(running.early, NULL);
+	__this_cpu_write(running.special, NULL);
 	if (unlikely(prev_state == TASK_DEAD)) {
 		if (lt_task_passes(&syscalls_usecase, prev))
 			end_final(data, prev, mine);
@@ -368,15 +346,18 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 		publish(data, prev, mine);
 	} else if (unlikely(enter_may_stop(prev, preempt ? 0 : prev_state)) &&
 		   lt_task_passes(&syscalls_usecase, prev)) {
-		begin_early(data, prev, prev_state);
+		enter_stop(data, prev, prev_state);
 	}
 	if (unlikely(leave_is_marked(next)))
 		watch_next(data, next);
-	if (unlikely(is_marked(&enter_marks, next)))
-		expect_enter(data, next);
+	if (unlikely(is_marked(&enter_marks, next)) &&
+	    enter_is_next(data, next)) {
+		__this_cpu_write(running.special, next);
+		__this_cpu_write(running.is_early, true);
+	}
 	if (trace_syscall_latency_stack_enabled() &&
 	    !(next->flags & PF_KTHREAD) && lt_task_passes(&syscalls_usecase, next))
-		sample(data, next);
+		syscall_sample(data, next);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
@@ -388,14 +369,14 @@ static noinline void forget_others(struct latency_tracker *tracker,
 	struct latency_tracker_event *event;
 	struct pending_call *call;
 
-	event = find(tracker, task, &call);
+	event = call_find(tracker, task, &call);
 	if (!event)
 		return;
 	if (call->leaving)
 		leave_unmark(task);
 	if (call->early)
 		unmark(&enter_marks, task);
-	if (!call->final)
+	if (!lt_syscall_is_final(call->call.nr))
 		lt_task_forget(tracker, task);
 	latency_tracker_put_event(tracker, event);
 }
@@ -406,7 +387,7 @@ static void on_exit(void *data, struct task_struct *task)
 
 	preempt_disable_notrace();
 	mine = take_running(task);
-	if (mine && mine->call.final)
+	if (mine && lt_syscall_is_final(mine->call.call.nr))
 		mine->task = task;
 	if (!mine)
 		forget_others(data, task);

@@ -41,6 +41,13 @@ static __always_inline bool calls_are_filtered(void)
 	return READ_ONCE(calls_filter.on);
 }
 
+/* Does it surely pass? That is all to be known of most calls. */
+static __always_inline bool calls_pass_surely(unsigned long nr, bool compat)
+{
+	return !calls_are_filtered() ||
+	       (!compat && nr < CALLS_MAX && test_bit(nr, calls_filter.native));
+}
+
 static __always_inline bool calls_pass(long nr, bool compat)
 {
 	return !calls_are_filtered() || calls_pass_some(nr, compat);

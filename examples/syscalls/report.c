@@ -13,6 +13,36 @@
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 
+static void report_stack(struct task_struct *next,
+			 const struct lt_syscall *call, u64 start, u64 delay)
+{
+	char name[LT_SYSCALL_NAME_LEN];
+	struct lt_stack stack;
+
+	call_name(name, call->nr, call->compat);
+	lt_stack_of_next(&stack, next);
+	trace_syscall_latency_stack(next, call, name, start, delay, &stack);
+}
+
+/* Is @next in a call that is late already? One look-up for each switch. */
+void syscall_sample(struct latency_tracker *tracker, struct task_struct *next)
+{
+	struct latency_tracker_event *event;
+	struct pending_call *pending;
+	struct lt_syscall call;
+	u64 start, now;
+
+	event = call_find(tracker, next, &pending);
+	if (!event)
+		return;
+	start = latency_tracker_event_start(event);
+	call = pending->call;
+	latency_tracker_put_event(tracker, event);
+	now = latency_tracker_clock();
+	if (now > start && now - start >= latency_tracker_get_threshold(tracker))
+		report_stack(next, &call, start, now - start);
+}
+
 /* A thread that calls execve() becomes the leader of its process meanwhile. */
 static struct task_struct *task_of(const struct latency_tracker_verdict *verdict,
 				   const struct lt_syscall *call)

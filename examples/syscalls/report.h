@@ -5,8 +5,11 @@
 #ifndef _LT_SYSCALLS_REPORT_H
 #define _LT_SYSCALLS_REPORT_H
 
+struct latency_tracker;
 struct latency_tracker_verdict;
+struct task_struct;
 
 void syscall_report(const struct latency_tracker_verdict *verdict);
+void syscall_sample(struct latency_tracker *tracker, struct task_struct *next);
 
 #endif /* _LT_SYSCALLS_REPORT_H */

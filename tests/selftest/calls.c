@@ -97,6 +97,47 @@ static void times_at_the_edges(struct latency_tracker *t)
 	}
 }
 
+/* Does an operation that began at @start_ns end in time? It is counted only then. */
+static void ends(struct latency_tracker *t, u64 start_ns, bool in_time)
+{
+	u64 before = st_counts(t).finished, now_ns = latency_tracker_clock();
+	u64 end_ns = latency_tracker_whole_in_time(t, start_ns);
+
+	if (in_time)
+		ST_EQ(end_ns, 0);
+	else
+		ST_TRUE(end_ns >= now_ns && end_ns <= latency_tracker_clock());
+	ST_EQ(st_counts(t).finished, before + in_time);
+	ST_EQ(st_counts(t).started, before + in_time);
+}
+
+static void whole_in_two_calls(struct latency_tracker *t)
+{
+	u64 now_ns = latency_tracker_clock();
+	u64 start_ns = latency_tracker_whole_begin(t);
+
+	ST_TRUE(start_ns >= now_ns && start_ns <= latency_tracker_clock());
+	latency_tracker_set_threshold(t, 100 * (u64)NSEC_PER_SEC);
+	ends(t, start_ns, true);
+	ends(t, start_ns - 99 * (u64)NSEC_PER_SEC, true);
+	ends(t, start_ns - 101 * (u64)NSEC_PER_SEC, false);
+	/* The clock has stepped back. */
+	ends(t, start_ns + 100 * (u64)NSEC_PER_SEC, false);
+	latency_tracker_set_threshold(t, LATENCY_TRACKER_NEVER);
+	ends(t, 0, true);
+	latency_tracker_set_threshold(t, 0);
+	ends(t, start_ns, false);
+	latency_tracker_set_threshold(t, LATENCY_TRACKER_NEVER);
+	latency_tracker_set_tracking(t, false);
+	ends(t, start_ns, false);
+	latency_tracker_set_tracking(t, true);
+	latency_tracker_set_timeout(t, 1);
+	ST_EQ(latency_tracker_whole_begin(t), 0);
+	latency_tracker_set_timeout(t, 0);
+	ST_TRUE(latency_tracker_whole_begin(t) >= start_ns);
+	ST_EQ(latency_tracker_whole_begin(NULL), 0);
+}
+
 /* The fuzzer has keys of other lengths, but of other hashes, too. */
 static void keys_differ_by_length(struct latency_tracker *t)
 {
@@ -349,6 +390,7 @@ const struct st_case st_api[] = {
 	{ "the callback is told the facts", verdict_facts },
 	{ "times at the edges, of a begin and an end or of both in one",
 	  times_at_the_edges },
+	{ "a begin and an end without an event", whole_in_two_calls },
 	{ "keys of the same hash and another length", keys_differ_by_length },
 	{ "create refuses what is out of bounds", create_bounds },
 	{ "create refuses absurd sizes; memory per event", create_sizes,

@@ -251,6 +251,7 @@ EXPORT_SYMBOL_GPL(latency_tracker_whole_begin);
  * latency_tracker_whole_in_time() - such an operation ends
  * @tracker: not NULL
  * @start_ns: what latency_tracker_whole_begin() returned
+ * @end_ns: ns of latency_tracker_clock(); 0 is now
  *
  * An operation in time is all over with this. It is compared with the default
  * threshold.
@@ -259,10 +260,11 @@ EXPORT_SYMBOL_GPL(latency_tracker_whole_begin);
  * Return: 0 if it was in time; it is counted. Else when it ended, and nothing is counted:
  * call latency_tracker_event_whole() with that.
  */
-u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns)
+u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
+				  u64 end_ns)
 {
-	u64 end_ns = latency_tracker_clock();
-
+	if (!end_ns)
+		end_ns = latency_tracker_clock();
 	if (unlikely(!READ_ONCE(tracker->tracking_on) || end_ns < start_ns ||
 		     end_ns - start_ns >= READ_ONCE(tracker->threshold_ns)))
 		return end_ns;

@@ -75,7 +75,8 @@ int latency_tracker_event_whole(struct latency_tracker *tracker,
 				const struct latency_tracker_in *in, u32 out_id,
 				void *out_data, u64 end_ns);
 u64 latency_tracker_whole_begin(const struct latency_tracker *tracker);
-u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns);
+u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
+				  u64 end_ns);
 int latency_tracker_event_end(struct latency_tracker *tracker,
 			      struct latency_tracker_event *event, u32 out_id,
 			      void *out_data, u64 end_ns);

@@ -120,7 +120,7 @@ static __always_inline void finish(struct latency_tracker *tracker,
 	u64 end_ns;
 
 	mine->call.ret = ret;
-	end_ns = latency_tracker_whole_in_time(tracker, mine->start);
+	end_ns = latency_tracker_whole_in_time(tracker, mine->start, 0);
 	if (unlikely(end_ns))
 		finish_late(end_ns);
 }

@@ -25,6 +25,11 @@
  * A task that was preempted, and had set another state before, may be woken while it
  * waits: it waits on, since it was preempted.
  *
+ * The wait of a preempted task is kept by the CPU that it lost, and becomes an event only
+ * if the task is moved to another CPU, if one more loses this CPU, or if it is late.
+ * Neither has a task that set another state before: it may be woken meanwhile. With a
+ * timeout it is an event from its begin on.
+ *
  * A second wake-up of a task that has not run since the first is not traced:
  * the first one has left it in state TASK_RUNNING, in which it is not woken, until
  * it runs and sets another. So if a begin finds an event of the same task, that
@@ -34,10 +39,11 @@
 #include <linux/smp.h>
 
 #include "examples/wakeup/history.h"
+#include "examples/wakeup/report.h"
 #include "examples/wakeup/steal.h"
 #include "examples/wakeup/throttle.h"
+#include "examples/wakeup/wakeup.h"
 #include "usecase/filter_set.h"
-#include "usecase/look.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 #include "wrapper/syscalls.h"
@@ -49,71 +55,59 @@
 #define MAX_EVENTS	1024
 #define GROW_LIMIT	65536
 
-static struct lt_usecase usecase;
-
-static struct lt_toggle preempted = { .usecase = &usecase, .on = true };
+static struct lt_toggle preempted = { .usecase = &wakeup_usecase, .on = true };
 module_param_cb(preempted, &lt_toggle_ops, &preempted, 0644);
 MODULE_PARM_DESC(preempted, "Track the wait of a task that lost its CPU, too, not only that of one that is woken (default Y)");
 
 /**
- * struct wakeup - private data of an event
- * @preempted: how often the task had been preempted when it was woken, modulo 2^32
- * @pid: of the task
- * @prio: its priority when it was woken
- * @cpu: where it was preempted; where it was when it was woken, or -1
- * @reason: of enum lt_wakeup_reason
- * @moves: how often it had been moved to another CPU when it was woken, modulo 2^16; with
- *	@cpu only
- * @waker_pid: of the task that woke it, or -1
- * @waker_comm: likewise
+ * struct waiting - the wait of a task that lost a CPU, while that is no event
+ * @task: which is on the run queue of that CPU; NULL: there is none
+ * @start: when it lost the CPU
+ * @prio: its priority then
+ * @preempt: it was preempted
+ *
+ * The lock of the run queue is held.
  */
-struct wakeup {
-	u32 preempted;
-	pid_t pid;
+struct waiting {
+	struct task_struct *task;
+	u64 start;
 	int prio;
-	int cpu;
-	u16 reason;
-	u16 moves;
-	pid_t waker_pid;
-	char waker_comm[TASK_COMM_LEN];
+	bool preempt;
 };
 
-struct wakeup_end {
-	struct task_struct *prev;
-	struct task_struct *next;
-};
+static DEFINE_PER_CPU(struct waiting, waiting);
 
-static void begin(struct latency_tracker *tracker, struct task_struct *task,
-		  struct wakeup *wakeup, u32 flags)
+static bool may_begin(const struct task_struct *task)
 {
-	struct latency_tracker_in in = {
-		.priv = wakeup,
-		.priv_len = sizeof(*wakeup),
-	};
-
-	wakeup->preempted = READ_ONCE(task->nivcsw);
-	wakeup->pid = task->pid;
-	wakeup->prio = task->prio;
-	latency_tracker_event_in(tracker, &task, sizeof(task), flags, &in);
+	return !lt_task_is_filtered(&wakeup_usecase) ||
+	       (lt_task_passes(&wakeup_usecase, task) &&
+		lt_task_in_cgroup(&wakeup_usecase, task));
 }
 
 static void begin_woken(struct latency_tracker *tracker,
 			struct task_struct *task, u32 flags)
 {
 	struct wakeup wakeup = {
+		.preempted = READ_ONCE(task->nivcsw),
+		.pid = task->pid,
+		.prio = task->prio,
 		.cpu = -1,
 		.reason = LT_WAKEUP_WOKEN,
 		.waker_pid = current->pid,
 	};
+	struct latency_tracker_in in = {
+		.priv = &wakeup,
+		.priv_len = sizeof(wakeup),
+	};
 
-	if (!lt_task_passes(&usecase, task) || !lt_task_in_cgroup(&usecase, task))
+	if (!may_begin(task))
 		return;
 	memcpy(wakeup.waker_comm, current->comm, TASK_COMM_LEN);
 	if (steal_is_known()) {
 		wakeup.cpu = task_cpu(task);
 		wakeup.moves = task->se.nr_migrations;
 	}
-	begin(tracker, task, &wakeup, flags);
+	latency_tracker_event_in(tracker, &task, sizeof(task), flags, &in);
 }
 
 /*
@@ -134,18 +128,62 @@ static void probe_sched_wakeup_new(void *data, struct task_struct *task)
 }
 
 /* Whether a task has called sched_yield() is only known when it is back. */
-static void begin_preempted(struct latency_tracker *tracker,
-			    struct task_struct *prev, bool preempt)
+static struct wakeup describe_wait(const struct waiting *wait, int cpu)
 {
-	struct wakeup wakeup = {
-		.cpu = raw_smp_processor_id(),
-		.reason = preempt ? LT_WAKEUP_PREEMPTED : LT_WAKEUP_RUNNABLE,
+	return (struct wakeup) {
+		.preempted = wait->task->nivcsw,
+		.pid = wait->task->pid,
+		.prio = wait->prio,
+		.cpu = cpu,
+		.reason = wait->preempt ? LT_WAKEUP_PREEMPTED :
+					  LT_WAKEUP_RUNNABLE,
 		.waker_pid = -1,
 		.waker_comm = "-",
 	};
+}
 
-	if (lt_task_passes(&usecase, prev) && lt_task_in_cgroup(&usecase, prev))
-		begin(tracker, prev, &wakeup, LATENCY_TRACKER_UNIQUE);
+/* From now on the wait for @cpu is an event. */
+static noinline void publish(struct latency_tracker *tracker,
+			     struct waiting *wait, int cpu)
+{
+	struct wakeup wakeup = describe_wait(wait, cpu);
+	struct latency_tracker_in in = {
+		.priv = &wakeup,
+		.priv_len = sizeof(wakeup),
+		.start_ns = wait->start,
+	};
+
+	latency_tracker_event_in(tracker, &wait->task, sizeof(wait->task),
+				 LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
+				 &in);
+	wait->task = NULL;
+}
+
+/* @now: 0 if the clock has not been looked at */
+static void begin_preempted(struct latency_tracker *tracker,
+			    struct waiting *wait, struct task_struct *prev,
+			    bool preempt, unsigned int prev_state, u64 now)
+{
+	if (!may_begin(prev))
+		return;
+	if (wait->task)
+		publish(tracker, wait, raw_smp_processor_id());
+	wait->task = prev;
+	wait->start = now ?: latency_tracker_clock();
+	wait->prio = prev->prio;
+	wait->preempt = preempt;
+	if (unlikely(prev_state || latency_tracker_get_timeout(tracker)))
+		publish(tracker, wait, raw_smp_processor_id());
+}
+
+/* If @task waits: the lock of the run queue that it leaves is held. */
+static void probe_sched_migrate_task(void *data, struct task_struct *task,
+				     int cpu)
+{
+	struct waiting *wait = per_cpu_ptr(&waiting, task_cpu(task));
+
+	if (unlikely(READ_ONCE(wait->task) == task))
+		publish(data, wait, task_cpu(task));
 }
 
 /* A task that may not be tracked is not looked for in vain, which would be counted. */
@@ -167,8 +205,8 @@ static void probe_sched_wakeup(void *data, struct task_struct *task)
 	if (steal_is_known() && task != current)
 		steal_queued(task);
 	if (unlikely(lt_task_on_cpu(task)) && task != current &&
-	    lt_task_passes(&usecase, task)) {
-		if (lt_task_has_cgroup_filter(&usecase))
+	    lt_task_passes(&wakeup_usecase, task)) {
+		if (lt_task_has_cgroup_filter(&wakeup_usecase))
 			forget_known(data, task);
 		else
 			lt_task_forget(data, task);
@@ -177,7 +215,8 @@ static void probe_sched_wakeup(void *data, struct task_struct *task)
 
 static bool end_event(struct latency_tracker_event *event, void *end)
 {
-	latency_tracker_event_end(READ_ONCE(usecase.tracker), event, 0, end, 0);
+	latency_tracker_event_end(READ_ONCE(wakeup_usecase.tracker), event, 0,
+				  end, 0);
 	return false;
 }
 
@@ -189,22 +228,55 @@ static noinline void end_known(struct latency_tracker *tracker,
 				       end_event, end);
 }
 
+/* It never was an event, but is late, or something is wrong with its end. */
+static noinline void end_late(struct latency_tracker *tracker,
+			      const struct waiting *wait, struct wakeup_end *end,
+			      u64 now)
+{
+	struct wakeup wakeup = describe_wait(wait, raw_smp_processor_id());
+	struct latency_tracker_in in = {
+		.priv = &wakeup,
+		.priv_len = sizeof(wakeup),
+		.start_ns = wait->start,
+	};
+
+	latency_tracker_event_whole(tracker, &end->next, sizeof(end->next),
+				    LATENCY_TRACKER_START, &in, 0, end, now);
+}
+
+/* @next has got the CPU, and passes. */
+static void end(struct latency_tracker *tracker, const struct waiting *wait,
+		struct wakeup_end *end, u64 now)
+{
+	if (wait->task == end->next) {
+		if (unlikely(latency_tracker_whole_in_time(tracker, wait->start,
+							   now)))
+			end_late(tracker, wait, end, now);
+	} else if (lt_task_has_cgroup_filter(&wakeup_usecase)) {
+		end_known(tracker, end);
+	} else {
+		latency_tracker_event_out(tracker, &end->next,
+					  sizeof(end->next), 0, end, now);
+	}
+}
+
 static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 			    struct task_struct *next, unsigned int prev_state)
 {
-	struct wakeup_end end = { .prev = prev, .next = next };
+	struct wakeup_end ends = { .prev = prev, .next = next };
+	struct waiting *wait = this_cpu_ptr(&waiting);
+	u64 now = 0;
 
 	history_switch(prev, next, preempt || !prev_state);
-	if (!is_idle_task(next) && lt_task_passes(&usecase, next)) {
-		if (lt_task_has_cgroup_filter(&usecase))
-			end_known(data, &end);
-		else
-			latency_tracker_event_out(data, &next, sizeof(next), 0,
-						  &end, 0);
+	if (!is_idle_task(next) && lt_task_passes(&wakeup_usecase, next)) {
+		now = latency_tracker_clock();
+		end(data, wait, &ends, now);
 	}
+	if (wait->task == next)
+		wait->task = NULL;
 	if (READ_ONCE(preempted.on) && !is_idle_task(prev) &&
 	    lt_switch_is_runnable(prev, prev_state))
-		begin_preempted(data, prev, preempt);
+		begin_preempted(data, wait, prev, preempt, prev_state, now);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
@@ -216,194 +288,20 @@ static void probe_sched_process_free(void *data, struct task_struct *task)
 
 static struct lt_probe probes[] = {
 	LT_PROBE(sched_process_free),
+	/* As long as a switch may leave a task with a CPU, its move is seen. */
+	LT_PROBE(sched_migrate_task),
 	LT_PROBE(sched_switch),
 	LT_PROBE(sched_wakeup),
 	LT_PROBE(sched_waking),
 	LT_PROBE(sched_wakeup_new),
 };
 
-static void describe(struct lt_wakeup_prev *prev,
-		     const struct task_struct *task)
-{
-	prev->pid = task->pid;
-	prev->tgid = task->tgid;
-	prev->prio = task->prio;
-	memcpy(prev->comm, task->comm, TASK_COMM_LEN);
-}
-
-/* Between the wake-up and the switch: then it is not the end of a wait. */
-static bool was_preempted(const struct latency_tracker_verdict *verdict)
-{
-	const struct wakeup *wakeup = verdict->priv;
-	const struct wakeup_end *end = verdict->out_data;
-
-	return end && (u32)READ_ONCE(end->next->nivcsw) != wakeup->preempted;
-}
-
-/* @task has got a CPU again, and is still where it was switched from. */
-static u32 reason_of(const struct wakeup *wakeup, struct task_struct *task)
-{
-	if (wakeup->reason == LT_WAKEUP_WOKEN)
-		return LT_WAKEUP_WOKEN;
-	if (wakeup->cpu != raw_smp_processor_id())
-		return LT_WAKEUP_MIGRATED;
-	if (wakeup->reason == LT_WAKEUP_RUNNABLE && lt_syscall_is_yield(task))
-		return LT_WAKEUP_YIELDED;
-	return LT_WAKEUP_PREEMPTED;
-}
-
-/* Was it put on the run queue of this CPU, and of no other one, since it was woken? */
-static bool has_stayed(const struct wakeup *wakeup,
-		       const struct task_struct *task)
-{
-	return wakeup->reason == LT_WAKEUP_WOKEN && wakeup->cpu >= 0 &&
-	       (u16)(task->se.nr_migrations - wakeup->moves) ==
-		       (wakeup->cpu != raw_smp_processor_id());
-}
-
-static void report_end(const struct latency_tracker_verdict *verdict,
-		       const struct wakeup *wakeup)
-{
-	const struct wakeup_end *end = verdict->out_data;
-	struct lt_wakeup_report report = {
-		.task = end->next,
-		.waker_comm = wakeup->waker_comm,
-		.waker_pid = wakeup->waker_pid,
-		.cpu = raw_smp_processor_id(),
-		.reason = reason_of(wakeup, end->next),
-	};
-	struct wait wait = {
-		.task = end->next,
-		.prio = wakeup->prio,
-		.delay_ns = verdict->delay_ns,
-		.stayed = has_stayed(wakeup, end->next),
-	};
-	struct lt_wakeup_prev prev;
-	struct lt_wakeup_why why;
-
-	describe(&prev, end->prev);
-	history_explain(&wait, &why);
-	/* At sched_switch the previous task is still the current one. */
-	lt_stack_of_current(&prev.stack, &usecase, 1);
-	lt_trace(wakeup_latency, verdict, &report, &prev, &why);
-}
-
-/**
- * struct answer - of the CPU that a task waits for
- * @wait: of the task, of which there may be only the address any more
- * @pid: of the task when it was woken
- * @prev: the task that runs there
- * @why: why the other one does not
- */
-struct answer {
-	struct wait wait;
-	pid_t pid;
-	struct lt_wakeup_prev prev;
-	struct lt_wakeup_why why;
-};
-
-/* In an interrupt on the CPU that a task waits for. */
-static void look_at_current(void *data)
-{
-	struct answer *answer = data;
-	struct task_struct *task;
-
-	describe(&answer->prev, current);
-	lt_stack_of_interrupted(&answer->prev.stack);
-	history_unknown(&answer->why, answer->wait.delay_ns);
-	rcu_read_lock();
-	task = lt_task_alive(answer->wait.task, answer->pid);
-	if (task && task_cpu(task) == raw_smp_processor_id())
-		history_explain_now(&answer->wait, &answer->why);
-	rcu_read_unlock();
-}
-
-static struct lt_look look = {
-	.answer = look_at_current,
-	.data_size = sizeof(struct answer),
-};
-
-static int cpu_of(const struct latency_tracker_verdict *verdict, pid_t pid)
-{
-	struct task_struct *task;
-	int cpu = -1;
-
-	rcu_read_lock();
-	task = lt_task_find(verdict, pid);
-	if (task)
-		cpu = task_cpu(task);
-	rcu_read_unlock();
-	return cpu;
-}
-
-/* What @cpu does while a task waits for it; false: that is not known. */
-static bool ask(int cpu, const struct latency_tracker_verdict *verdict,
-		const struct wakeup *wakeup, struct lt_wakeup_prev *prev,
-		struct lt_wakeup_why *why)
-{
-	struct answer *answer = lt_look_prepare(&look, cpu);
-
-	if (!answer)
-		return false;
-	answer->wait = (struct wait) {
-		.task = *(struct task_struct *const *)verdict->key,
-		.prio = wakeup->prio,
-		.delay_ns = verdict->delay_ns,
-	};
-	answer->pid = wakeup->pid;
-	/* If the task has run meanwhile, it did not wait for what runs now. */
-	if (!lt_look_ask(&look, cpu) || !lt_is_pending(verdict))
-		return false;
-	*prev = answer->prev;
-	*why = answer->why;
-	return true;
-}
-
-/* At the end, the previous task had the CPU; here, ask the CPU which task runs. */
-static void report_pending(const struct latency_tracker_verdict *verdict,
-			   const struct wakeup *wakeup)
-{
-	struct lt_wakeup_report report = {
-		.waker_comm = wakeup->waker_comm,
-		.waker_pid = wakeup->waker_pid,
-		.cpu = cpu_of(verdict, wakeup->pid),
-		.reason = wakeup->reason,
-	};
-	struct lt_wakeup_prev prev = {
-		.pid = -1,
-		.tgid = -1,
-		.prio = -1,
-		.comm = "-",
-	};
-	struct lt_wakeup_why why;
-
-	if (report.cpu < 0)
-		return;
-	if (!ask(report.cpu, verdict, wakeup, &prev, &why))
-		history_unknown(&why, verdict->delay_ns);
-	rcu_read_lock();
-	report.task = lt_task_find(verdict, wakeup->pid);
-	if (report.task)
-		lt_trace(wakeup_latency, verdict, &report, &prev, &why);
-	rcu_read_unlock();
-}
-
-static void callback(const struct latency_tracker_verdict *verdict)
-{
-	if (!trace_wakeup_latency_enabled())
-		return;
-	if (verdict->flag == LATENCY_TRACKER_ENDED)
-		report_end(verdict, verdict->priv);
-	else
-		report_pending(verdict, verdict->priv);
-}
-
-static struct lt_usecase usecase = {
+struct lt_usecase wakeup_usecase = {
 	.name = "wakeup",
 	.owner = THIS_MODULE,
 	LT_PROBES(probes),
-	.report = callback,
-	.is_false_alarm = was_preempted,
+	.report = report_wait,
+	.is_false_alarm = report_is_doubtful,
 	.usec_threshold = USEC_THRESHOLD,
 	.max_events = MAX_EVENTS,
 	.grow_limit = GROW_LIMIT,
@@ -411,10 +309,9 @@ static struct lt_usecase usecase = {
 	.priv_size = sizeof(struct wakeup),
 };
 
-LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
-LT_TASK_FILTER_PARAMS(usecase);
-LT_DOUBTFUL_PARAM(usecase);
-LT_LOOK_PARAMS(look);
+LT_USECASE_PARAMS(wakeup_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
+LT_TASK_FILTER_PARAMS(wakeup_usecase);
+LT_DOUBTFUL_PARAM(wakeup_usecase);
 
 static int __init wakeup_init(void)
 {
@@ -424,27 +321,27 @@ static int __init wakeup_init(void)
 	err = throttle_start();
 	if (err)
 		return err;
-	err = lt_look_start(&look);
+	err = report_start();
 	if (err)
 		goto err_throttle;
-	err = lt_usecase_start(&usecase);
+	err = lt_usecase_start(&wakeup_usecase);
 	if (err)
 		goto err_look;
 	return 0;
 
 err_look:
-	lt_look_end(&look);
+	report_stop();
 err_throttle:
 	throttle_stop();
 	return err;
 }
 module_init(wakeup_init);
 
-/* lt_look_end() comes last: until the tracker is gone, its thread may look. */
+/* report_stop() comes last: until the tracker is gone, its thread may look. */
 static void __exit wakeup_exit(void)
 {
-	lt_usecase_stop(&usecase);
-	lt_look_end(&look);
+	lt_usecase_stop(&wakeup_usecase);
+	report_stop();
 	throttle_stop();
 }
 module_exit(wakeup_exit);

@@ -8,6 +8,7 @@ It prepares itself, prints "ready pid=N", waits for the end of its standard inpu
 slow, and prints pid, begin and end, in ns, of each wait.
 """
 import ctypes
+import errno
 import fcntl
 import mmap
 import os
@@ -288,8 +289,8 @@ class Program(ctypes.Structure):
     _fields_ = [('length', ctypes.c_ushort), ('filter', ctypes.c_char_p)]
 
 
-def supervised():
-    """getppid() is let go on by a supervisor (seccomp_unotify(2))."""
+def supervised(how='let'):
+    """getppid() is let go on by a supervisor (seccomp_unotify(2)), or refused."""
     number, seccomp = {'x86_64': (110, 317), 'aarch64': (173, 277)}[os.uname().machine]
     filters = b''.join(struct.pack('HBBI', *words) for words in (
         (0x20, 0, 0, 0),                # the number of the system call
@@ -305,7 +306,8 @@ def supervised():
         request = bytearray(80)
         fcntl.ioctl(listener[0], 0xc0502100, request)           # SECCOMP_IOCTL_NOTIF_RECV
         time.sleep(HELD_S)
-        answer = struct.pack('QqiI', struct.unpack_from('Q', request)[0], 0, 0, 1)
+        end = (0, 0, 1) if how == 'let' else (0, -errno.EPERM, 0)
+        answer = struct.pack('QqiI', struct.unpack_from('Q', request)[0], *end)
         fcntl.ioctl(listener[0], 0xc0182101, answer)            # SECCOMP_IOCTL_NOTIF_SEND
 
     thread = threading.Thread(target=supervise)

@@ -230,18 +230,17 @@ EXPORT_SYMBOL_GPL(latency_tracker_event_whole);
 
 /**
  * latency_tracker_whole_begin() - an operation begins that may never be pending
- * @tracker: the tracker
+ * @tracker: not NULL
  *
  * For latency_tracker_whole_in_time().
  *
  * Context: Any.
  * Return: the begin, ns of latency_tracker_clock(); 0 if the operation has to be an
- * event from its begin on, since a timeout has to find it, and without a tracker.
+ * event from its begin on, since a timeout has to find it.
  */
 u64 latency_tracker_whole_begin(const struct latency_tracker *tracker)
 {
-	if (IS_ERR_OR_NULL(tracker) ||
-	    unlikely(READ_ONCE(tracker->timeout_ns)))
+	if (unlikely(READ_ONCE(tracker->timeout_ns)))
 		return 0;
 	return latency_tracker_clock();
 }

@@ -154,33 +154,47 @@ static __always_inline bool is_plain(const struct running *mine, long nr)
 	       calls_pass_surely(nr, lt_syscall_is_32bit());
 }
 
-/* Does a call begin that is to be tracked? */
-static noinline bool enter_special(struct latency_tracker *tracker,
+/* With a timeout. */
+static noinline void enter_pending(struct running *mine)
+{
+	mine->task = NULL;
+	mine->start = latency_tracker_clock();
+	publish(syscalls_usecase.tracker, current, mine);
+}
+
+/* Nothing of the caller's is needed any more, which saves registers. */
+static __always_inline void enter(struct latency_tracker *tracker,
+				  struct running *mine, long nr)
+{
+	mine->call.call.nr = nr;
+	mine->call.call.compat = lt_syscall_is_32bit();
+	mine->call.leaving = false;
+	mine->start = latency_tracker_whole_begin(tracker);
+	if (likely(mine->start))
+		mine->task = current;
+	else
+		enter_pending(mine);
+}
+
+/* A call begins, maybe one that is not to be tracked. */
+static noinline void enter_special(struct latency_tracker *tracker,
 				   struct running *mine, long nr)
 {
 	struct task_struct *task = current;
 
 	if (mine->special == task && mine->is_early &&
 	    pass_enter(tracker, task, nr))
-		return false;
+		return;
 	mine->special = NULL;
 	if (lt_task_passes(&syscalls_usecase, task) &&
 	    calls_pass(nr, lt_syscall_is_32bit()) &&
-	    lt_task_in_cgroup(&syscalls_usecase, task))
-		return true;
+	    lt_task_in_cgroup(&syscalls_usecase, task)) {
+		enter(tracker, mine, nr);
+		return;
+	}
 	mine->task = NULL;
 	mine->special = task;
 	mine->is_early = false;
-	return false;
-}
-
-/* With a timeout. */
-static noinline void enter_pending(struct latency_tracker *tracker,
-				   struct running *mine)
-{
-	mine->task = NULL;
-	mine->start = latency_tracker_clock();
-	publish(tracker, current, mine);
 }
 
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
@@ -189,16 +203,10 @@ static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 
 	preempt_disable_notrace();
 	mine = this_cpu_ptr(&running);
-	if (likely(is_plain(mine, nr)) || enter_special(data, mine, nr)) {
-		mine->call.call.nr = nr;
-		mine->call.call.compat = lt_syscall_is_32bit();
-		mine->call.leaving = false;
-		mine->start = latency_tracker_whole_begin(data);
-		if (likely(mine->start))
-			mine->task = current;
-		else
-			enter_pending(data, mine);
-	}
+	if (likely(is_plain(mine, nr)))
+		enter(data, mine, nr);
+	else
+		enter_special(data, mine, nr);
 	preempt_enable_notrace();
 }
 

@@ -115,7 +115,7 @@ static bool is_rt(int prio)
 }
 
 /* The stint of @task on this CPU is over. */
-static void record(struct history *history, const struct task_struct *task)
+static __always_inline void record(struct history *history, const struct task_struct *task)
 {
 	struct stint *stint = &history->stints[history->next++ % HISTORY];
 
@@ -162,26 +162,37 @@ void history_start(void)
 	steal_start();
 }
 
+/* Time was stolen, or a real-time task has left the CPU and may wait for it. */
+static noinline void look(struct history *history, struct task_struct *prev,
+			  const struct task_struct *next, bool runnable)
+{
+	u64 steal = lt_sched_steal_here();
+
+	if (steal != history->steal) {
+		history->steal = steal;
+		steal_changed();
+	}
+	if (runnable && is_rt(prev->prio)) {
+		history->left = prev;
+		history->left_pid = prev->pid;
+	} else if (next == history->left) {
+		history->left = NULL;
+	}
+	history->kept = next->prio >= MAX_RT_PRIO && keeps_back(history);
+}
+
 /* In a probe of sched_switch; is @prev still @runnable? */
 void history_switch(struct task_struct *prev, const struct task_struct *next,
 		    bool runnable)
 {
 	struct history *history = this_cpu_ptr(&histories);
-	u64 steal = lt_sched_steal_here();
 
 	record(history, prev);
-	if (unlikely(steal != history->steal)) {
-		history->steal = steal;
-		steal_changed();
-	}
 	history->picked = next->prio;
-	if (unlikely(runnable && is_rt(prev->prio))) {
-		history->left = prev;
-		history->left_pid = prev->pid;
-	} else if (unlikely(next == history->left)) {
-		history->left = NULL;
-	}
-	history->kept = next->prio >= MAX_RT_PRIO && keeps_back(history);
+	history->kept = false;
+	if (unlikely(lt_sched_steal_here() != history->steal || history->left ||
+		     (is_rt(prev->prio) && runnable)))
+		look(history, prev, next, runnable);
 	if (is_idle_task(next))
 		history->idle_since = lt_sched_clock();
 }

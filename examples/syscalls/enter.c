@@ -42,11 +42,18 @@ static bool is_in_filter(void)
 	return false;
 }
 
-/* It has told its tracer why it stops. */
+/*
+ * It tells its tracer why it stops, in what is on its stack until it goes on. The tracer may
+ * have taken exit_code away by now.
+ */
 static bool is_before_call(const struct task_struct *task)
 {
-	return task->exit_code >> 8 == PTRACE_EVENT_SECCOMP ||
-	       ((task->exit_code & 0x7f) == SIGTRAP && !(task->exit_code >> 8) &&
+	const struct kernel_siginfo *info = task->last_siginfo;
+
+	if (!info || info->si_signo != SIGTRAP)
+		return false;
+	return info->si_code >> 8 == PTRACE_EVENT_SECCOMP ||
+	       ((info->si_code & 0x7f) == SIGTRAP && !(info->si_code >> 8) &&
 		task->ptrace_message == PTRACE_EVENTMSG_SYSCALL_ENTRY);
 }
 

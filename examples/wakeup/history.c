@@ -18,7 +18,9 @@
  * - The CPU was idle: why is not known. Neither is what was before the last HISTORY
  *   stints, unless the group was throttled, nor the time before the task was queued on
  *   this CPU. But a CPU that was idle queues a task as soon as it gets the interrupt that
- *   asks for this, unless a hypervisor keeps the CPU: then that time is steal, too.
+ *   asks for this, unless a hypervisor keeps the CPU: then that time is steal, too. The
+ *   count may have grown in interrupts before, in the same idle time; at most that is taken
+ *   for a part of the wait.
  *
  * The largest part is the cause.
  */

@@ -46,7 +46,6 @@
 #include "usecase/filter_set.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
-#include "wrapper/syscalls.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_wakeup.h>
@@ -66,7 +65,8 @@ MODULE_PARM_DESC(preempted, "Track the wait of a task that lost its CPU, too, no
  * @prio: its priority then
  * @preempt: it was preempted
  *
- * The lock of the run queue is held.
+ * The lock of the run queue is held, but where a wake-up moves a task: that is not the
+ * one that waits here, which is all that is to be known then.
  */
 struct waiting {
 	struct task_struct *task;
@@ -156,7 +156,7 @@ static noinline void publish(struct latency_tracker *tracker,
 	latency_tracker_event_in(tracker, &wait->task, sizeof(wait->task),
 				 LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
 				 &in);
-	wait->task = NULL;
+	WRITE_ONCE(wait->task, NULL);
 }
 
 /* @now: 0 if the clock has not been looked at */
@@ -168,7 +168,7 @@ static void begin_preempted(struct latency_tracker *tracker,
 		return;
 	if (wait->task)
 		publish(tracker, wait, raw_smp_processor_id());
-	wait->task = prev;
+	WRITE_ONCE(wait->task, prev);
 	wait->start = now ?: latency_tracker_clock();
 	wait->prio = prev->prio;
 	wait->preempt = preempt;
@@ -273,7 +273,7 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 		end(data, wait, &ends, now);
 	}
 	if (wait->task == next)
-		wait->task = NULL;
+		WRITE_ONCE(wait->task, NULL);
 	if (READ_ONCE(preempted.on) && !is_idle_task(prev) &&
 	    lt_switch_is_runnable(prev, prev_state))
 		begin_preempted(data, wait, prev, preempt, prev_state, now);

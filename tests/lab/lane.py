@@ -120,8 +120,11 @@ class Lane:
         head = subprocess.run(git, stdout=subprocess.PIPE, text=True, check=False)
         # Without git, always the same.
         which = head.stdout.strip() or "0"
-        run = str(self._top / "tests/mutants/run")
-        self._suite(place, "mutants").run([run, "--ten", which])
+        command = [str(self._top / "tests/mutants/run"), "--ten", which]
+        # One that fails without a mistake, too, has then failed above.
+        if not self._options.filters:
+            command += ["--tested"]
+        self._suite(place, "mutants").run(command)
 
     def _run_torture(self, place: Place) -> None:
         kernel = self.kernel

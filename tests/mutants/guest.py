@@ -178,11 +178,13 @@ class Guest:
 class Guests:
     """All mutants of kernel modules and of what runs in a guest."""
 
-    def __init__(self, kernel: str, report: Callable[[Verdict], None]) -> None:
+    def __init__(self, kernel: str, report: Callable[[Verdict], None],
+                 are_tested: bool = False) -> None:
         shell = Shell(TOP)
         self.lab = Lab(TOP, shell, Console(say))
         (self.kernel,) = kernels.choose(shell, TOP, kernel)
         self.report = report
+        self.are_tested = are_tested
         self.tests = {test.name: test for test in find_tests(TOP)}
         self.work = TOP / 'build/mutants' / kernel
         self.broken: dict[GuestTest, str] = {}
@@ -227,11 +229,11 @@ class Guests:
         for mutant in self.build(mutants):
             of_test.setdefault(self.tests[mutant.words[0]], []).append(mutant)
         for boot in sorted({test.boot for test in of_test}):
-            # Each test as it is, and then its mutants.
+            # Each test as it is, unless that was done just before, and then its mutants.
             items = []
             for test in sorted(of_test, key=lambda test: test.name):
                 if test.boot == boot:
-                    items.append(Item(GOOD, test))
+                    items += [Item(GOOD, test)] * (not self.are_tested)
                     items += [Item(mutant.place, test, mutant) for mutant in of_test[test]]
             while items:
                 items = self.run_guest(boot, items)

@@ -21,6 +21,9 @@
 /* While the pool is low and something is on its way to it, no get kicks; look this often. */
 #define LT_LOW_NS	(10 * NSEC_PER_MSEC)
 
+/* A step of growth, in events: a millisecond or two, since this is a real-time thread. */
+#define LT_GROW_STEP	8192U
+
 /* More events and buckets; false: the limit of the user is reached. */
 static bool grow(struct latency_tracker *tracker)
 {
@@ -29,7 +32,7 @@ static bool grow(struct latency_tracker *tracker)
 
 	if (capacity >= limit)
 		return false;
-	lt_pool_grow(&tracker->pool, min(capacity, limit - capacity));
+	lt_pool_grow(&tracker->pool, min3(capacity, limit - capacity, LT_GROW_STEP));
 	/* Buckets for the new events; without them it is slower, not wrong. */
 	lfht_resize(tracker->ht, tracker->pool.capacity);
 	return true;

@@ -13,6 +13,7 @@
 #include "core/fill.h"
 #include "core/lookup.h"
 #include "core/outcome.h"
+#include "core/slot.h"
 #include "core/tracker.h"
 #include "latency_tracker.h"
 #include "wrapper/rcu_watching.h"
@@ -50,7 +51,8 @@ key_is_valid(const struct latency_tracker *tracker, const struct lt_key *key)
 {
 	/* A length of 0 becomes a large one. */
 	return !IS_ERR_OR_NULL(tracker) && likely(key->bytes) &&
-	       likely(key->len - 1 < tracker->key_size);
+	       likely(key->len - 1 < tracker->key_size) &&
+	       likely(!tracker->slots || key->len == sizeof(u64));
 }
 
 static __always_inline bool
@@ -73,7 +75,8 @@ in_is_valid(const struct latency_tracker *tracker, u32 flags,
  * @key: the end gives the same
  * @key_len: bytes at @key, 1 to the key_size of the configuration
  * @flags: LATENCY_TRACKER_* flags, 0 for none. Without UNIQUE and KEEP a key
- *	may have several events; ends take the oldest first.
+ *	may have several events; ends take the oldest first. With slots it has one, and
+ *	0 is UNIQUE.
  * @in: optional arguments, or NULL
  *
  * Context: Any.
@@ -94,11 +97,32 @@ int latency_tracker_event_in(struct latency_tracker *tracker, const void *key,
 		return -EINVAL;
 	if (!enter(tracker))
 		return -EAGAIN;
-	ret = lt_begin(tracker, &k, flags, in);
+	ret = tracker->slots ? lt_begin_slot(tracker, &k, flags, in) :
+			       lt_begin(tracker, &k, flags, in);
 	leave();
 	return ret;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_event_in);
+
+/* The event of the key: the slot, where the tracker has slots; else the oldest. */
+static __always_inline struct latency_tracker_event *
+find(struct latency_tracker *tracker, const struct lt_key *key)
+{
+	struct lfht_iter iter;
+
+	lfht_lookup(tracker->ht, lt_key_hash(key), lt_match, key, &iter);
+	return iter.node ? lt_event_of_node(iter.node) : NULL;
+}
+
+static noinline int out_of_slot(struct latency_tracker *tracker,
+				const struct lt_key *key, u32 out_id,
+				void *out_data, u64 end_ns)
+{
+	struct latency_tracker_event *event = find(tracker, key);
+
+	return event ? lt_finish_slot(tracker, event, end_ns, out_id,
+				      out_data) : -ENOENT;
+}
 
 /**
  * latency_tracker_event_out() - an operation ends
@@ -128,12 +152,16 @@ int latency_tracker_event_out(struct latency_tracker *tracker, const void *key,
 		return -EINVAL;
 	if (!enter(tracker))
 		return -EAGAIN;
-	event = lt_take(tracker, &k, lt_key_hash(&k));
-	if (event)
-		ret = lt_finish(tracker, event,
-				end_ns ?: latency_tracker_clock(), out_id,
-				out_data);
-	else
+	if (tracker->slots) {
+		ret = out_of_slot(tracker, &k, out_id, out_data, end_ns);
+	} else {
+		event = lt_take(tracker, &k, lt_key_hash(&k));
+		if (event)
+			ret = lt_finish(tracker, event,
+					end_ns ?: latency_tracker_clock(),
+					out_id, out_data);
+	}
+	if (unlikely(ret == -ENOENT))
 		lt_count(tracker->counters, LT_UNMATCHED);
 	leave();
 	return ret;
@@ -298,7 +326,9 @@ int latency_tracker_event_end(struct latency_tracker *tracker,
 		return -EINVAL;
 	if (!enter(tracker))
 		return -EAGAIN;
-	if (!lfht_del(tracker->ht, &event->node))
+	if (tracker->slots)
+		ret = lt_finish_slot(tracker, event, end_ns, out_id, out_data);
+	else if (!lfht_del(tracker->ht, &event->node))
 		ret = lt_finish(tracker, event,
 				end_ns ?: latency_tracker_clock(), out_id,
 				out_data);
@@ -306,6 +336,20 @@ int latency_tracker_event_end(struct latency_tracker *tracker,
 	return ret;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_event_end);
+
+static bool forget(struct latency_tracker *tracker, const struct lt_key *key)
+{
+	struct latency_tracker_event *event;
+
+	if (tracker->slots) {
+		event = find(tracker, key);
+		return event && lt_slot_clear(tracker, event);
+	}
+	event = lt_take(tracker, key, lt_key_hash(key));
+	if (event)
+		lt_clear_event(tracker, event);
+	return event;
+}
 
 /**
  * latency_tracker_event_cancel() - forget an operation
@@ -323,21 +367,168 @@ int latency_tracker_event_cancel(struct latency_tracker *tracker,
 				 const void *key, u32 key_len)
 {
 	struct lt_key k = { .bytes = key, .len = key_len };
-	struct latency_tracker_event *event;
+	int ret = 0;
 
 	if (unlikely(!key_is_valid(tracker, &k)))
 		return -EINVAL;
 	if (!enter(tracker))
 		return -EAGAIN;
-	event = lt_take(tracker, &k, lt_key_hash(&k));
-	if (event)
-		lt_clear_event(tracker, event);
-	else
+	if (!forget(tracker, &k)) {
+		ret = -ENOENT;
 		lt_count(tracker->counters, LT_UNMATCHED);
+	}
 	leave();
-	return event ? 0 : -ENOENT;
+	return ret;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_event_cancel);
+
+/* The event of its private bytes, where the key has 8. */
+static __always_inline struct latency_tracker_event *event_of_priv(void *priv)
+{
+	return container_of(priv - sizeof(u64), struct latency_tracker_event,
+			    data);
+}
+
+/**
+ * latency_tracker_slot_begin() - an operation begins, in a tracker with slots
+ * @tracker: with slots, not NULL
+ * @key: the 8 bytes of the key
+ * @flags: 0, or LATENCY_TRACKER_KEEP: if the key has an operation, that stays
+ *
+ * latency_tracker_event_in() at the least cost. The caller writes the private bytes of
+ * the event, which have what was there before, and calls latency_tracker_slot_publish().
+ *
+ * Context: Any. With the private bytes, it returns with preemption off.
+ * Return: the private bytes; ERR_PTR() of -ESHUTDOWN, -ENOBUFS, -EEXIST, -EAGAIN as
+ * latency_tracker_event_in(); NULL if another begin of the key runs at this moment, which
+ * counts as the later one.
+ */
+void *latency_tracker_slot_begin(struct latency_tracker *tracker, u64 key,
+				 u32 flags)
+{
+	struct latency_tracker_event *event;
+
+	if (!enter(tracker))
+		return ERR_PTR(-EAGAIN);
+	event = lt_slot_claim(tracker, key, flags);
+	if (likely(!IS_ERR_OR_NULL(event))) {
+		/* For sparse: latency_tracker_slot_publish() ends the section. */
+		__release(RCU_SCHED);
+		return event->data + sizeof(key);
+	}
+	leave();
+	return event;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_slot_begin);
+
+/**
+ * latency_tracker_slot_publish() - the private bytes are written
+ * @tracker: as for latency_tracker_slot_begin()
+ * @priv: what that has returned
+ * @start_ns: the begin, ns of latency_tracker_clock(); 0 is now
+ *
+ * Context: That of latency_tracker_slot_begin(). Preemption is as before that.
+ */
+void latency_tracker_slot_publish(struct latency_tracker *tracker, void *priv,
+				  u64 start_ns)
+{
+	struct latency_tracker_event *event = event_of_priv(priv);
+
+	__acquire(RCU_SCHED);
+	WRITE_ONCE(event->item.tag[LT_EVENT_FLAGS], 0);
+	WRITE_ONCE(event->start_ns, start_ns ?: latency_tracker_clock());
+	lt_slot_publish(tracker, event);
+	if (start_ns) {
+		/* Pairs with the second smp_mb() in scan_begin(). */
+		smp_mb();
+		lt_scan_ask_at(tracker, start_ns, READ_ONCE(tracker->timeout_ns));
+	}
+	leave();
+}
+EXPORT_SYMBOL_GPL(latency_tracker_slot_publish);
+
+static __always_inline int slot_end(struct latency_tracker *tracker, u64 key,
+				    void *out_data, u64 end_ns, bool is_sure)
+{
+	struct latency_tracker_event *event;
+	int ret = -ENOENT;
+
+	if (!enter(tracker))
+		return -EAGAIN;
+	event = lt_slot_find(tracker, key);
+	if (event)
+		ret = lt_finish_slot(tracker, event, end_ns, 0, out_data);
+	if (is_sure && unlikely(ret == -ENOENT))
+		lt_count(tracker->counters, LT_UNMATCHED);
+	leave();
+	return ret;
+}
+
+/**
+ * latency_tracker_slot_end() - an operation ends, in a tracker with slots
+ * @tracker: with slots, not NULL
+ * @key: the 8 bytes of the key
+ * @out_data: for the callback
+ * @end_ns: when it ended, ns of latency_tracker_clock(); 0 is now
+ *
+ * latency_tracker_event_out() at the least cost.
+ *
+ * Context: Any. The callback runs in it, with preemption off.
+ * Return: as latency_tracker_event_out().
+ */
+int latency_tracker_slot_end(struct latency_tracker *tracker, u64 key,
+			     void *out_data, u64 end_ns)
+{
+	return slot_end(tracker, key, out_data, end_ns, true);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_slot_end);
+
+/**
+ * latency_tracker_slot_try_end() - the same, if an operation has begun
+ * @tracker: with slots, not NULL
+ * @key: the 8 bytes of the key
+ * @out_data: for the callback
+ * @end_ns: when it ended, ns of latency_tracker_clock(); 0 is now
+ *
+ * For a caller whose begins are filtered, and who can't tell which were: an end
+ * without a begin is not counted as unmatched.
+ *
+ * Context: Any. The callback runs in it, with preemption off.
+ * Return: as latency_tracker_event_out().
+ */
+int latency_tracker_slot_try_end(struct latency_tracker *tracker, u64 key,
+				 void *out_data, u64 end_ns)
+{
+	return slot_end(tracker, key, out_data, end_ns, false);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_slot_try_end);
+
+/**
+ * latency_tracker_slot_free() - a key is gone
+ * @tracker: with slots, not NULL
+ * @key: the 8 bytes of the key
+ *
+ * Its event goes back to the pool. What is pending is forgotten, and counted as cleared.
+ * No begin of the key runs meanwhile.
+ *
+ * Context: Any.
+ * Return: 0; -ENOENT if the key has no slot; -EBUSY if a begin runs: the slot stays;
+ * -EAGAIN if RCU is not watching.
+ */
+int latency_tracker_slot_free(struct latency_tracker *tracker, u64 key)
+{
+	struct latency_tracker_event *event;
+	int ret = -ENOENT;
+
+	if (!enter(tracker))
+		return -EAGAIN;
+	event = lt_slot_find(tracker, key);
+	if (event)
+		ret = lt_slot_free(tracker, event) ? 0 : -EBUSY;
+	leave();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_slot_free);
 
 /**
  * latency_tracker_get_event() - look an event up, leave it pending
@@ -355,18 +546,22 @@ latency_tracker_get_event(struct latency_tracker *tracker, const void *key,
 {
 	struct lt_key k = { .bytes = key, .len = key_len };
 	struct latency_tracker_event *event;
-	struct lfht_iter iter;
 
 	if (unlikely(!key_is_valid(tracker, &k)) || !enter(tracker))
 		return NULL;
-	do {
-		lfht_lookup(tracker->ht, lt_key_hash(&k), lt_match, &k, &iter);
-		event = iter.node ? lt_event_of_node(iter.node) : NULL;
+	for (;;) {
+		event = find(tracker, &k);
+		if (!event || likely(lt_event_ref(event, LT_EVENT_OPEN)))
+			break;
 		/*
-		 * An event without a reference has left the table since it was
-		 * found. Another one may have taken its place: look again.
+		 * An idle slot, or it has left the table since it was found. Another
+		 * one may have taken its place then: look again.
 		 */
-	} while (event && unlikely(!lt_event_ref(event, false)));
+		if (!lfht_is_removed(READ_ONCE(event->node.next))) {
+			event = NULL;
+			break;
+		}
+	}
 	leave();
 	return event;
 }
@@ -381,7 +576,7 @@ EXPORT_SYMBOL_GPL(latency_tracker_get_event);
  */
 bool latency_tracker_hold_event(struct latency_tracker_event *event)
 {
-	return event && lt_event_ref(event, false);
+	return event && lt_event_ref(event, 0);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_hold_event);
 
@@ -418,6 +613,19 @@ int latency_tracker_put_event(struct latency_tracker *tracker,
 }
 EXPORT_SYMBOL_GPL(latency_tracker_put_event);
 
+/* With a reference, so that it is one operation for as long as it is visited. */
+static int visit_slot(struct latency_tracker *tracker, const struct lt_key *key,
+		      latency_tracker_visit visit, void *arg)
+{
+	struct latency_tracker_event *event = find(tracker, key);
+
+	if (!event || !lt_event_ref(event, LT_EVENT_OPEN))
+		return 0;
+	visit(event, arg);
+	lt_put(tracker, event, 0);
+	return 1;
+}
+
 /**
  * latency_tracker_for_each_event() - visit all events of a key, oldest first
  * @tracker: the tracker
@@ -442,6 +650,11 @@ int latency_tracker_for_each_event(struct latency_tracker *tracker,
 		return -EINVAL;
 	if (!enter(tracker))
 		return -EAGAIN;
+	if (tracker->slots) {
+		n = visit_slot(tracker, &k, visit, arg);
+		leave();
+		return n;
+	}
 	lfht_lookup(tracker->ht, lt_key_hash(&k), lt_match, &k, &iter);
 	while (iter.node) {
 		n++;

@@ -35,6 +35,9 @@
  * -------
  *                                  NMI  hardirq  softirq  task  may sleep
  *   event_in, event_out, event_end  x      x        x       x      no
+ *   slot_begin, slot_publish,       x      x        x       x      no
+ *   slot_end, slot_try_end,
+ *   slot_free
  *   event_whole, whole_begin,       x      x        x       x      no
  *   whole_in_time
  *   event_cancel, for_each_event    x      x        x       x      no
@@ -82,6 +85,16 @@ int latency_tracker_event_end(struct latency_tracker *tracker,
 			      void *out_data, u64 end_ns);
 int latency_tracker_event_cancel(struct latency_tracker *tracker,
 				 const void *key, u32 key_len);
+
+void *latency_tracker_slot_begin(struct latency_tracker *tracker, u64 key,
+				 u32 flags);
+void latency_tracker_slot_publish(struct latency_tracker *tracker, void *priv,
+				  u64 start_ns);
+int latency_tracker_slot_end(struct latency_tracker *tracker, u64 key,
+			     void *out_data, u64 end_ns);
+int latency_tracker_slot_try_end(struct latency_tracker *tracker, u64 key,
+				 void *out_data, u64 end_ns);
+int latency_tracker_slot_free(struct latency_tracker *tracker, u64 key);
 
 struct latency_tracker_event *
 latency_tracker_get_event(struct latency_tracker *tracker, const void *key,

@@ -14,6 +14,8 @@
 #include "core/timeout.h"
 #include "core/tracker.h"
 
+int lt_begin_slot(struct latency_tracker *tracker, const struct lt_key *key,
+		  u32 flags, const struct latency_tracker_in *in);
 int lt_begin_skip(struct latency_tracker *tracker, const struct lt_key *key,
 		  unsigned long hash, u32 flags);
 

@@ -39,26 +39,42 @@ lt_fill_priv(const struct latency_tracker *tracker,
 static __always_inline void lt_fill_key(struct latency_tracker_event *event,
 					const struct lt_key *key)
 {
-	event->key_len = key->len;
+	event->item.tag[LT_EVENT_KEY_LEN] = key->len;
 	if (likely(key->len == 8))
 		*(u64 *)event->data = get_unaligned((const u64 *)key->bytes);
 	else
 		memcpy(event->data, key->bytes, key->len);
 }
 
-/* Only the fields that the caller gave; the others are never read. */
-static __always_inline void lt_fill_own(struct lt_event_own *own,
-					struct latency_tracker_event *event,
-					const struct latency_tracker_in *in)
+/*
+ * Only the fields that the caller gave; the others are never read. Those of a slot
+ * may be read meanwhile, and what was read is not used then.
+ */
+static __always_inline u32 lt_fill_own(struct lt_event_own *own, u32 flags,
+				       const struct latency_tracker_in *in)
 {
-	if (in->callback) {
-		own->callback = in->callback;
-		event->flags |= LT_EVENT_CALLBACK;
-	}
-	if (event->flags & LATENCY_TRACKER_THRESHOLD)
-		own->threshold_ns = in->threshold_ns;
-	if (event->flags & LATENCY_TRACKER_TIMEOUT)
-		own->timeout_ns = in->timeout_ns;
+	if (flags & LATENCY_TRACKER_THRESHOLD)
+		WRITE_ONCE(own->threshold_ns, in->threshold_ns);
+	if (flags & LATENCY_TRACKER_TIMEOUT)
+		WRITE_ONCE(own->timeout_ns, in->timeout_ns);
+	if (!in->callback)
+		return flags;
+	own->callback = in->callback;
+	return flags | LT_EVENT_CALLBACK;
+}
+
+/* What an operation is, besides its key. */
+static __always_inline void
+lt_fill_operation(const struct latency_tracker *tracker,
+		  struct latency_tracker_event *event, u32 flags,
+		  const struct latency_tracker_in *in)
+{
+	lt_fill_priv(tracker, event, in);
+	if (in)
+		flags = lt_fill_own(lt_event_own(tracker, event), flags, in);
+	WRITE_ONCE(event->item.tag[LT_EVENT_FLAGS], flags);
+	WRITE_ONCE(event->start_ns, flags & LATENCY_TRACKER_START ?
+				in->start_ns : latency_tracker_clock());
 }
 
 /* No other CPU sees the event before lfht_add*() publishes it. */
@@ -68,15 +84,10 @@ lt_fill(const struct latency_tracker *tracker,
 	u32 flags, const struct latency_tracker_in *in)
 {
 	lt_item_step(&event->item, LT_ITEM_TAKEN, LT_ITEM_FILLED);
-	atomic_set(&event->refs, 1 | LT_EVENT_OPEN);
-	event->priv_off = tracker->priv_off;
-	event->flags = flags;
+	atomic_long_set(&event->refs, 1 | LT_EVENT_OPEN);
+	event->item.tag[LT_EVENT_PRIV_OFF] = tracker->priv_off;
 	lt_fill_key(event, key);
-	lt_fill_priv(tracker, event, in);
-	if (in)
-		lt_fill_own(lt_event_own(tracker, event), event, in);
-	event->start_ns = flags & LATENCY_TRACKER_START ?
-				  in->start_ns : latency_tracker_clock();
+	lt_fill_operation(tracker, event, flags, in);
 }
 
 #endif /* _LT_CORE_FILL_H */

@@ -31,6 +31,7 @@
  *	the retired ones
  * @nid: memory node, set once
  * @count: in the first item of a batch: items in it
+ * @tag: what embeds the item has these bytes, which would be padding
  * @state: in a debug build, LT_ITEM_*
  */
 struct lt_pool_item {
@@ -38,6 +39,7 @@ struct lt_pool_item {
 	struct lt_pool_item *next_batch;
 	u16 nid;
 	u16 count;
+	u8 tag[4];
 #ifdef LT_DEBUG
 	u32 state;
 #endif

@@ -32,6 +32,7 @@ static bool config_is_valid(const struct latency_tracker_config *c)
 	return c->max_events && c->max_events <= LATENCY_TRACKER_EVENTS_MAX &&
 	       c->grow_limit <= LATENCY_TRACKER_EVENTS_MAX &&
 	       c->key_size && c->key_size <= LATENCY_TRACKER_KEY_MAX &&
+	       (!c->slots || c->key_size == sizeof(u64)) &&
 	       c->priv_size <= LATENCY_TRACKER_PRIV_MAX;
 }
 
@@ -108,6 +109,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	tracker->priv_size = ALIGN(config->priv_size, 8);
 	tracker->priv_off = ALIGN(config->key_size, 8);
 	tracker->grow_limit = config->grow_limit;
+	tracker->slots = config->slots;
 	tracker->tracking_on = true;
 	mutex_init(&tracker->lock);
 	init_completion(&tracker->released);

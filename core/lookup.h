@@ -15,7 +15,8 @@ static __always_inline bool lt_match(const struct lfht_node *node,
 {
 	const struct latency_tracker_event *event = lt_event_of_node(node);
 
-	return lt_key_equal(arg, event->data, event->key_len);
+	return lt_key_equal(arg, event->data,
+			    lt_event_key_len(event));
 }
 
 /*

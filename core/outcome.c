@@ -14,7 +14,7 @@ static bool is_wanted(struct latency_tracker *tracker,
 	verdict->tracker = tracker;
 	verdict->event = event;
 	verdict->key = event->data;
-	verdict->key_len = event->key_len;
+	verdict->key_len = lt_event_key_len(event);
 	verdict->priv = lt_event_priv(event);
 	verdict->start_ns = event->start_ns;
 	return !tracker->wanted || tracker->wanted(verdict);
@@ -25,7 +25,7 @@ static void call_back(struct latency_tracker *tracker,
 		      const struct latency_tracker_verdict *verdict)
 {
 	latency_tracker_cb callback =
-		event->flags & LT_EVENT_CALLBACK ?
+		lt_event_flags(event) & LT_EVENT_CALLBACK ?
 			lt_event_own(tracker, event)->callback :
 			tracker->callback;
 

@@ -32,8 +32,8 @@ static __always_inline u64
 lt_threshold_of(const struct latency_tracker *tracker,
 		struct latency_tracker_event *event)
 {
-	return event->flags & LATENCY_TRACKER_THRESHOLD ?
-		       lt_event_own(tracker, event)->threshold_ns :
+	return lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD ?
+		       READ_ONCE(lt_event_own(tracker, event)->threshold_ns) :
 		       READ_ONCE(tracker->threshold_ns);
 }
 
@@ -54,7 +54,7 @@ static __always_inline bool lt_is_late(u64 delay_ns, u64 threshold_ns)
  */
 static __always_inline void lt_put(struct latency_tracker *tracker,
 				   struct latency_tracker_event *event,
-				   int flags)
+				   long flags)
 {
 	if (lt_event_drop(event, flags))
 		lt_retire(&tracker->reclaim, &event->item);
@@ -87,6 +87,48 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 	}
 	lt_put(tracker, event, LT_EVENT_OPEN);
 	return 0;
+}
+
+/**
+ * lt_finish_slot() - the operation in a slot ended
+ * @tracker: of the event
+ * @event: the slot
+ * @now_ns: when; 0 is now
+ * @out_id: for the callback
+ * @out_data: for the callback
+ *
+ * Context: Any; in a read-side section.
+ * Return: 1 if it was late and the callback ran, 0 if not; -ENOENT if none is
+ * pending.
+ */
+static __always_inline int lt_finish_slot(struct latency_tracker *tracker,
+					  struct latency_tracker_event *event,
+					  u64 now_ns, u32 out_id, void *out_data)
+{
+	u64 start_ns, threshold_ns, delay_ns;
+	bool is_late;
+	long refs;
+
+	do {
+		refs = lt_event_look(event);
+		if (!refs)
+			return -ENOENT;
+		if (!now_ns)
+			now_ns = latency_tracker_clock();
+		start_ns = READ_ONCE(event->start_ns);
+		threshold_ns = lt_threshold_of(tracker, event);
+		delay_ns = now_ns > start_ns ? now_ns - start_ns : 0;
+		is_late = lt_is_late(delay_ns, threshold_ns);
+	} while (unlikely(!lt_event_close(event, refs, is_late)));
+	if (unlikely(now_ns < start_ns))
+		lt_count(tracker->counters, LT_CLOCK_BACK);
+	lt_count(tracker->counters, LT_FINISHED);
+	if (likely(!is_late))
+		return 0;
+	/* It holds the slot until the callback is through. */
+	lt_finish_late(tracker, event, now_ns, delay_ns, threshold_ns, out_id,
+		       out_data);
+	return 1;
 }
 
 #endif /* _LT_CORE_OUTCOME_H */

@@ -7,6 +7,7 @@
 
 #include "core/outcome.h"
 #include "core/pending.h"
+#include "core/slot.h"
 #include "core/tracker.h"
 
 /**
@@ -45,7 +46,11 @@ static void clear(struct lfht_node *node, void *arg)
 {
 	struct latency_tracker *tracker = arg;
 
-	if (!lfht_del(tracker->ht, node))
+	if (tracker->slots && READ_ONCE(tracker->tracking_on))
+		lt_slot_clear(tracker, lt_event_of_node(node));
+	else if (tracker->slots)
+		lt_slot_free(tracker, lt_event_of_node(node));
+	else if (!lfht_del(tracker->ht, node))
 		lt_clear_event(tracker, lt_event_of_node(node));
 }
 
@@ -53,7 +58,7 @@ static void clear(struct lfht_node *node, void *arg)
  * lt_pending_clear() - remove all events that are pending now
  * @tracker: the tracker
  *
- * They have no verdict.
+ * They have no verdict. With tracking off, when none begins, the slots go, too.
  *
  * Context: Task, may sleep.
  */
@@ -66,11 +71,11 @@ static void count(struct lfht_node *node, void *arg)
 {
 	u64 *pending = arg;
 
-	++*pending;
+	*pending += lt_event_look(lt_event_of_node(node)) != 0;
 }
 
 /**
- * lt_pending_count() - count the events in the table
+ * lt_pending_count() - count the pending events
  * @tracker: the tracker
  *
  * Context: Task, may sleep.

@@ -61,36 +61,67 @@ static void remember(struct lt_look *look,
 	look->due.is_collected[look->due.nr++] = is_collected;
 }
 
+/* Is it due? The earliest deadline that is not is kept. */
+static bool is_due(struct lt_look *look, u64 start_ns, u64 age_ns)
+{
+	u64 due = lt_add_ns(start_ns, age_ns);
+
+	if (due <= look->now_ns)
+		return true;
+	look->scan->next_ns = min(look->scan->next_ns, due);
+	return false;
+}
+
+/*
+ * What lt_event_look() saw is given up; the reference of the table is the scan's then,
+ * and that of a slot stays with it. False if refs have changed meanwhile.
+ */
+static bool give_up(struct lt_look *look, struct latency_tracker_event *event,
+		    long refs)
+{
+	if (look->tracker->slots) {
+		if (!lt_event_close(event, refs, 1))
+			return false;
+		remember(look, event, true);
+	} else if (!lfht_del(look->tracker->ht, &event->node)) {
+		remember(look, event, true);
+	}
+	return true;
+}
+
+/* What lt_event_look() saw. False if refs have changed meanwhile. */
+static bool check_operation(struct lt_look *look,
+			    struct latency_tracker_event *event, long refs)
+{
+	u64 start_ns = READ_ONCE(event->start_ns);
+	u64 timeout_ns = lt_event_flags(event) & LATENCY_TRACKER_TIMEOUT ?
+		READ_ONCE(lt_event_own(look->tracker, event)->timeout_ns) :
+		look->timeout_ns;
+
+	if (look->collect_ns && is_due(look, start_ns, look->collect_ns))
+		return give_up(look, event, refs);
+	if (!timeout_ns || refs & LT_EVENT_TIMED_OUT ||
+	    !is_due(look, start_ns, timeout_ns))
+		return true;
+	if (!lt_event_claim(event, refs))
+		return false;
+	remember(look, event, false);
+	return true;
+}
+
 static void check_event(struct lfht_node *node, void *arg)
 {
 	struct latency_tracker_event *event = lt_event_of_node(node);
 	struct lt_look *look = arg;
-	struct lt_scan *scan = look->scan;
-	u64 due, timeout_ns = event->flags & LATENCY_TRACKER_TIMEOUT ?
-				      lt_event_own(look->tracker, event)->timeout_ns :
-				      look->timeout_ns;
+	long refs;
 
 	if (look->due.nr == LT_PENDING_NODES) {
-		scan->next_ns = look->now_ns;	/* duplicates: the rest in another scan */
+		look->scan->next_ns = look->now_ns;	/* duplicates: the rest in another scan */
 		return;
 	}
-	if (look->collect_ns) {
-		due = lt_add_ns(event->start_ns, look->collect_ns);
-		if (due <= look->now_ns) {
-			if (!lfht_del(look->tracker->ht, node))
-				remember(look, event, true);
-			return;
-		}
-		scan->next_ns = min(scan->next_ns, due);
-	}
-	if (!timeout_ns ||
-	    atomic_read(&event->refs) & LT_EVENT_TIMED_OUT)
-		return;
-	due = lt_add_ns(event->start_ns, timeout_ns);
-	if (due > look->now_ns)
-		scan->next_ns = min(scan->next_ns, due);
-	else if (lt_event_ref(event, true))
-		remember(look, event, false);
+	do {
+		refs = lt_event_look(event);
+	} while (refs && !check_operation(look, event, refs));
 }
 
 static void scan_tell(struct lt_look *look)

@@ -68,6 +68,7 @@ struct lt_scan {
  *	deadline is earlier, and not a default one, asks for a scan
  * @tracking_on: begins are accepted; read inside the RCU section of the begin
  * @rescan: a scan was asked for
+ * @slots: an event stays with its key; see slot.h
  * @low_armed: a pool that runs low has to kick the worker
  * @key_size: longest key
  * @priv_size: private bytes per event, in whole words
@@ -103,6 +104,7 @@ struct latency_tracker {
 	bool tracking_on;
 	bool rescan;
 	bool low_armed;
+	bool slots;
 	u16 key_size;
 	u16 priv_size;
 	u8 priv_off;

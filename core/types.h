@@ -123,6 +123,12 @@ typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *ver
  * @key_size: longest key in bytes, 1 to LATENCY_TRACKER_KEY_MAX
  * @priv_size: private bytes per event, up to LATENCY_TRACKER_PRIV_MAX; rounded
  *	up to 8
+ * @slots: the event of a key is its slot, and stays with it from operation to operation,
+ *	until latency_tracker_slot_free(). For keys of 8 bytes of which at most one
+ *	operation is pending, and which come back, such as tasks and CPUs.
+ *	latency_tracker_slot_begin() and latency_tracker_slot_end() cost about half, and a
+ *	key that has a slot never finds the pool dry, but while others hold its event. @max_events and @grow_limit have to do for all keys that there are.
+ *	While a begin replaces what is pending, a look-up may find nothing for a moment.
  */
 struct latency_tracker_config {
 	const char *name;
@@ -137,6 +143,7 @@ struct latency_tracker_config {
 	u32 grow_limit;
 	u16 key_size;
 	u16 priv_size;
+	bool slots;
 };
 
 /**
@@ -168,7 +175,7 @@ struct latency_tracker_in {
  *	tracking switched off
  * @replaced: of @cleared, those that a LATENCY_TRACKER_UNIQUE begin replaced, or
  *	removed when it was skipped
- * @pending: events in the table, counted by walking it
+ * @pending: operations that have begun and not ended, counted by walking the table
  * @skipped: begins that found no free event
  * @kept: begins refused because LATENCY_TRACKER_KEEP found one
  * @unmatched: ends that found no event

@@ -386,6 +386,62 @@ static void dry(struct latency_tracker *t)
 	st_note("100 asked for, %d had, %d skipped", got, skipped);
 }
 
+/* The pool is empty, and neither begins nor ends of keys that have a slot want any of it. */
+static void slots(struct latency_tracker *t)
+{
+	int n = fill(t, 0), i, round;
+	u64 key = n / 2;
+
+	ST_TRUE(n >= 100);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < n; i++)
+			ST_EQ(st_out(t, i), 0);
+		ST_EQ(st_out(t, 0), -ENOENT);
+		ST_EQ(st_counts(t).pending, 0);
+		ST_EQ(st_in(t, n, 0, NULL), -ENOBUFS);
+		for (i = 0; i < n; i++)
+			ST_EQ(st_in(t, i, 0, NULL), 0);
+		ST_EQ(st_counts(t).pending, n);
+	}
+	ST_EQ(st_counts(t).skipped, round + 1);
+	/* A key is gone: a grace period later, 5 s at most, another one finds its event. */
+	ST_EQ(latency_tracker_slot_free(t, key), 0);
+	ST_EQ(latency_tracker_slot_free(t, key), -ENOENT);
+	ST_EQ(st_out(t, key), -ENOENT);
+	ST_EQ(st_counts(t).cleared, 1);
+	for (i = 0; i < 50 && st_in(t, n, 0, NULL); i++)
+		msleep(100);
+	ST_EQ(st_out(t, n), 0);
+	st_note("%d keys", n);
+}
+
+/* Who holds an event has one operation, whatever becomes of the slot. */
+static void held_slot(struct latency_tracker *t)
+{
+	struct st_priv first = { .a = 1 }, second = { .a = 2 };
+	struct latency_tracker_in in = { .priv = &first, .priv_len = 8 };
+	struct latency_tracker_event *held, *other;
+	u64 key = 5;
+
+	ST_EQ(st_in(t, key, 0, &in), 0);
+	held = latency_tracker_get_event(t, &key, sizeof(key));
+	ST_EQ(st_out(t, key), 1);
+	ST_TRUE(!latency_tracker_get_event(t, &key, sizeof(key)));
+	in.priv = &second;
+	ST_EQ(st_in(t, key, 0, &in), 0);
+	ST_EQ(*(u64 *)latency_tracker_event_priv(held), 1);
+	ST_EQ(latency_tracker_event_end(t, held, 0, NULL, 0), -ENOENT);
+	other = latency_tracker_get_event(t, &key, sizeof(key));
+	ST_TRUE(other && other != held);
+	ST_EQ(*(u64 *)latency_tracker_event_priv(other), 2);
+	ST_EQ(latency_tracker_put_event(t, held), 0);
+	ST_EQ(latency_tracker_event_end(t, other, 0, NULL, 0), 1);
+	ST_EQ(latency_tracker_put_event(t, other), 0);
+	/* That was all: what is left is the table's. */
+	ST_EQ(latency_tracker_put_event(t, other), -EINVAL);
+	ST_EQ(st_calls(), 2);
+}
+
 const struct st_case st_api[] = {
 	{ "the callback is told the facts", verdict_facts },
 	{ "times at the edges, of a begin and an end or of both in one",
@@ -401,5 +457,8 @@ const struct st_case st_api[] = {
 	{ "begins refuse what makes no sense", begins },
 	{ "a dry pool skips and counts, and comes back",
 	  dry, ST_SILENT, .config.max_events = 100 },
+	{ "slots: a key keeps its event, however dry the pool is",
+	  slots, ST_SILENT, .config.max_events = 100, .config.slots = true },
+	{ "slots: a held event stays what it was", held_slot, .config.slots = true },
 	{ }
 };

@@ -161,7 +161,7 @@ static int run_case(const struct st_case *c, int number)
 	config.callback = config.callback ?: others.callback;
 	config.data = others.data;
 	config.max_events = config.max_events ?: others.max_events;
-	config.key_size = others.key_size;
+	config.key_size = config.slots ? sizeof(u64) : others.key_size;
 	config.priv_size = others.priv_size;
 	st_tracker = latency_tracker_create(&config);
 	ST_EQ(PTR_ERR_OR_ZERO(st_tracker), 0);

@@ -32,7 +32,10 @@ static struct st_thread race(struct latency_tracker *t,
 	return st_join(st_start(t, THREADS, run, pairs, false), THREADS);
 }
 
-/* After same_keys(), @sum of all that called it: each event had one verdict. */
+/*
+ * After same_keys(), @sum of all that called it: each event had one verdict, or, in a slot,
+ * another one begun in its place.
+ */
 static void one_verdict_each(struct latency_tracker *t, struct st_thread sum)
 {
 	struct latency_tracker_counts c;
@@ -43,7 +46,8 @@ static void one_verdict_each(struct latency_tracker *t, struct st_thread sum)
 			sum.ended++;
 	c = st_counts(t);
 	ST_TRUE(sum.begun > PAIRS);
-	ST_EQ(sum.begun, sum.ended);
+	ST_EQ(sum.begun, sum.ended + c.replaced);
+	ST_EQ(c.replaced, c.cleared);
 	ST_EQ(c.started, sum.begun);
 	ST_EQ(c.finished, sum.ended);
 	ST_EQ(c.late, sum.ended);
@@ -250,6 +254,10 @@ const struct st_case st_race[] = {
 	  one_verdict, .config.max_events = 65536 },
 	{ "KEEP leaves one owner per key",
 	  keep_race, ST_SILENT, .config.max_events = 65536 },
+	{ "slots: one verdict per event, with ends on all CPUs",
+	  one_verdict, .config.slots = true },
+	{ "slots: KEEP leaves one owner per key",
+	  keep_race, ST_SILENT, .config.slots = true },
 	{ "a key whose event is replaced is never absent",
 	  never_absent, ST_SILENT, .config.max_events = 65536 },
 	{ "hard interrupt, soft interrupt",
@@ -257,5 +265,6 @@ const struct st_case st_race[] = {
 	{ "where RCU does not watch, calls are refused",
 	  unwatched, .config.max_events = 16, .unwatched = 6 },
 	{ "NMIs in the middle of begins and ends", nmi, .config.max_events = 65536 },
+	{ "slots: NMIs in the middle of begins and ends", nmi, .config.slots = true },
 	{ }
 };

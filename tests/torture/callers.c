@@ -3,6 +3,7 @@
  * What a caller does, the same in each context.
  */
 #include <linux/bits.h>
+#include <linux/err.h>
 #include <linux/hash.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -110,14 +111,30 @@ static void fill(struct tt_caller *c, u64 key, u32 flags, struct tt_priv *priv,
 	tt_ledger_begin(c, priv);
 }
 
+static int begin_in_slot(u64 key, u32 flags, const struct tt_priv *priv)
+{
+	struct tt_priv *to = latency_tracker_slot_begin(tt.main.tracker, key,
+						       flags & LATENCY_TRACKER_KEEP);
+
+	if (IS_ERR_OR_NULL(to))
+		return PTR_ERR_OR_ZERO(to);
+	*to = *priv;
+	latency_tracker_slot_publish(tt.main.tracker, to, priv->start_ns);
+	return 0;
+}
+
 static int begin(struct tt_caller *c, u64 key, u32 flags, struct tt_priv *priv)
 {
 	struct latency_tracker_in in;
 	int ret;
 
 	fill(c, key, flags, priv, &in);
-	ret = latency_tracker_event_in(tt.main.tracker, &key, sizeof(key),
-				       flags, &in);
+	if (tt_slots && one_in(c, 2) &&
+	    !(flags & (LATENCY_TRACKER_THRESHOLD | LATENCY_TRACKER_TIMEOUT)))
+		ret = begin_in_slot(key, flags, priv);
+	else
+		ret = latency_tracker_event_in(tt.main.tracker, &key,
+					       sizeof(key), flags, &in);
 	count_begin(c, flags, ret);
 	if (ret)
 		tt_ledger_void(c, priv);
@@ -153,9 +170,16 @@ static int end(struct tt_caller *c, u64 key)
 {
 	struct tt_out out = make_out(c);
 	u64 now_ns = one_in(c, 2) ? latency_tracker_clock() : 0;
-	int ret = latency_tracker_event_out(tt.main.tracker, &key, sizeof(key),
-					    out.id, &out, now_ns);
+	int ret;
 
+	if (tt_slots && one_in(c, 2)) {
+		out.id = 0;
+		ret = latency_tracker_slot_end(tt.main.tracker, key, &out, now_ns);
+	} else {
+		ret = latency_tracker_event_out(tt.main.tracker, &key,
+						sizeof(key), out.id, &out,
+						now_ns);
+	}
 	c->count.unmatched += ret == -ENOENT;
 	return ended(c, &out, ret);
 }
@@ -167,6 +191,15 @@ static int cancel(struct tt_caller *c, u64 key)
 	c->count.cancelled += !ret;
 	c->count.unmatched += ret == -ENOENT;
 	return ret;
+}
+
+/* Others may begin meanwhile, which is against the rules, but must not break anything. */
+static void free_slot(u64 key)
+{
+	int ret = latency_tracker_slot_free(tt.main.tracker, key);
+
+	if (ret && ret != -ENOENT && ret != -EBUSY)
+		tt_fail(TT_COUNTS, "a slot can't be freed: %lld", ret, 0);
 }
 
 /* Nothing was, nor could have been, cleared since tt.clears was @before. */
@@ -271,6 +304,8 @@ static void shared_pairs(struct tt_caller *c)
 		end(c, other);
 	if (one_in(c, 64))
 		cancel(c, key);
+	if (tt_slots && one_in(c, 64))
+		free_slot(key);
 	/* What was begun for one key and ended for another piles up. */
 	if (one_in(c, 128))
 		for (i = 0; i < DRAIN_MAX && end(c, key) >= 0; i++)

@@ -73,6 +73,7 @@ struct latency_tracker_config tt_config(struct tt_life *life)
 		.grow_limit = life->other ? 512 : tt_grow,
 		.key_size = sizeof(u64),
 		.priv_size = sizeof(struct tt_priv),
+		.slots = tt_slots && !life->other,
 	};
 }
 

@@ -58,6 +58,10 @@ bool tt_others = true;
 module_param_named(others, tt_others, bool, 0444);
 MODULE_PARM_DESC(others, "other trackers are created and destroyed meanwhile (Y)");
 
+bool tt_slots;
+module_param_named(slots, tt_slots, bool, 0444);
+MODULE_PARM_DESC(slots, "events stay with their keys, as slots (N)");
+
 struct tt tt;
 
 static bool over(void)

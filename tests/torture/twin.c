@@ -17,6 +17,7 @@
 
 #include "core/event.h"
 #include "core/reclaim.h"
+#include "core/slot.h"
 #include "core/tracker.h"
 #include "torture.h"
 #include "wrapper/call_rcu.h"
@@ -37,6 +38,9 @@ MODULE_PARM_DESC(armed, "timeouts fire after destroy() (N)");
 static bool two;
 module_param(two, bool, 0444);
 MODULE_PARM_DESC(two, "of two ends both win (N)");
+static bool reuse;
+module_param(reuse, bool, 0444);
+MODULE_PARM_DESC(reuse, "a slot is filled in while others hold it (N)");
 
 static atomic_t turns;
 
@@ -81,9 +85,9 @@ static void twin_call_rcu(struct rcu_head *rcu, rcu_callback_t func)
 /* --- twice: an event is retired twice ------------------------------------------ */
 
 /* The detector: set as long as an event is not in use. */
-#define TWIN_RETIRED	BIT(30)
+#define TWIN_RETIRED	((long)BIT(23))
 static_assert(!(TWIN_RETIRED & (LT_EVENT_OPEN | LT_EVENT_TIMED_OUT |
-				LT_EVENT_COUNT)));
+				LT_EVENT_BUSY | LT_EVENT_COUNT)));
 
 static void retire_once(struct lt_reclaim *reclaim, struct lt_pool_item *item)
 {
@@ -91,7 +95,7 @@ static void retire_once(struct lt_reclaim *reclaim, struct lt_pool_item *item)
 	struct tt_priv *priv = lt_event_priv(event);
 
 	/* A list with one item twice is a circle: it is not made. */
-	if (atomic_fetch_or(TWIN_RETIRED, &event->refs) & TWIN_RETIRED)
+	if (atomic_long_fetch_or(TWIN_RETIRED, &event->refs) & TWIN_RETIRED)
 		tt_fail(TT_RETIRED, "event %llx is retired twice", priv->serial,
 			0);
 	else
@@ -110,11 +114,11 @@ static void twin_retire(struct lt_reclaim *reclaim, struct lt_pool_item *item)
 /* Found again by destroy(), which else would wait for ever. */
 static LLIST_HEAD(lost);
 
-static bool twin_drop(struct latency_tracker_event *event, int flags)
+static bool twin_drop(struct latency_tracker_event *event, long flags)
 {
 	if (!turn_of(leak, 4096))
 		return lt_event_drop(event, flags);
-	atomic_sub(flags, &event->refs);
+	atomic_long_sub(flags, &event->refs);
 	llist_add(&event->item.link, &lost);
 	return false;
 }
@@ -186,8 +190,8 @@ static int twin_del(struct lfht *ht, struct lfht_node *node)
 	struct latency_tracker_event *event = lt_event_of_node(node);
 	int err = lfht_del(ht, node);
 
-	if (err && two && lt_event_ref(event, false)) {
-		atomic_or(LT_EVENT_OPEN, &event->refs);
+	if (err && two && lt_event_ref(event, 0)) {
+		atomic_long_or(LT_EVENT_OPEN, &event->refs);
 		err = 0;
 	}
 	return err;
@@ -207,8 +211,25 @@ twin_take(struct lfht *ht, unsigned long hash, lfht_match_fn match,
 	return iter.node;
 }
 
+/* --- reuse: a slot is filled in while others hold it ------------------------------ */
+
+static struct latency_tracker_event *
+twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
+{
+	struct latency_tracker_event *event = lt_slot_find(tracker, key);
+	long refs = event ? atomic_long_read(&event->refs) : 0;
+
+	if (reuse && READ_ONCE(tracker->tracking_on) && refs & LT_EVENT_COUNT &&
+	    !(refs & (LT_EVENT_OPEN | LT_EVENT_BUSY)) &&
+	    atomic_long_cmpxchg(&event->refs, refs,
+				(refs | LT_EVENT_BUSY) + LT_EVENT_STEP) == refs)
+		return event;
+	return lt_slot_claim(tracker, key, flags);
+}
+
 #define lfht_del twin_del
 #define lfht_take twin_take
+#define lt_slot_claim twin_claim
 #include "core/begin.c"
 #include "latency_tracker.c"
 
@@ -231,6 +252,7 @@ twin_take(struct lfht *ht, unsigned long hash, lfht_match_fn match,
 #include "core/kick.c"
 #include "core/pending.c"
 #include "core/pool.c"
+#include "core/slot.c"
 #include "core/timeout.c"
 #include "core/worker.c"
 #include "rculfhash/rculfhash.c"

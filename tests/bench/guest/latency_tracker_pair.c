@@ -25,7 +25,7 @@
 
 #define ROUNDS	20
 
-static struct latency_tracker *tracker;
+static struct latency_tracker *tracker, *slots;
 static unsigned long late;
 static u64 empty_ns;
 u64 pair_threshold_ns = LATENCY_TRACKER_NEVER;
@@ -78,6 +78,29 @@ static int unique(u64 key)
 static int keep(u64 key)
 {
 	return pair(&key, LATENCY_TRACKER_KEEP, NULL);
+}
+
+/* The same where an event stays with its key. */
+static int slot(u64 key)
+{
+	void *priv = latency_tracker_slot_begin(slots, key, 0);
+
+	if (!IS_ERR_OR_NULL(priv))
+		latency_tracker_slot_publish(slots, priv, 0);
+	return latency_tracker_slot_end(slots, key, NULL, 0);
+}
+
+static int slot_priv(u64 key)
+{
+	u64 *priv = latency_tracker_slot_begin(slots, key, 0);
+
+	if (!IS_ERR_OR_NULL(priv)) {
+		priv[0] = key;
+		priv[1] = key;
+		priv[2] = key;
+		latency_tracker_slot_publish(slots, priv, 0);
+	}
+	return latency_tracker_slot_end(slots, key, NULL, 0);
 }
 
 /* As a caller that has kept the time of the begin. */
@@ -162,6 +185,8 @@ static void report_tracker(void)
 	pair_report("hit, 24 private bytes", hit_priv);
 	pair_report("unique", unique);
 	pair_report("keep", keep);
+	pair_report("slot", slot);
+	pair_report("slot, 24 private bytes", slot_priv);
 	pair_report("end without a begin", miss);
 	pair_report("begin and end in one call", in_one);
 	latency_tracker_set_timeout(tracker, NSEC_PER_SEC);
@@ -204,17 +229,30 @@ static int __init pair_init(void)
 	tracker = latency_tracker_create(&config);
 	if (IS_ERR(tracker))
 		return PTR_ERR(tracker);
-	err = pair_tables_init();
-	if (err) {
-		latency_tracker_destroy(tracker);
-		return err;
+	config.name = "pair_slots";
+	config.key_size = sizeof(u64);
+	config.slots = true;
+	slots = latency_tracker_create(&config);
+	if (IS_ERR(slots)) {
+		err = PTR_ERR(slots);
+		goto err_tracker;
 	}
+	err = pair_tables_init();
+	if (err)
+		goto err_slots;
 	report();
 	return 0;
+
+err_slots:
+	latency_tracker_destroy(slots);
+err_tracker:
+	latency_tracker_destroy(tracker);
+	return err;
 }
 
 static void __exit pair_exit(void)
 {
+	latency_tracker_destroy(slots);
 	latency_tracker_destroy(tracker);
 	pair_tables_exit();
 }

@@ -7,15 +7,17 @@ static void callback(const struct latency_tracker_verdict *verdict)
 {
 }
 
-static struct latency_tracker *new_tracker(struct bench_size *size, u16 priv_size)
+static struct latency_tracker *new_tracker(struct bench_size *size, u16 priv_size,
+					   bool slots)
 {
 	struct latency_tracker_config config = {
 		.name = "bench",
 		.callback = callback,
 		.threshold_ns = LATENCY_TRACKER_NEVER,
 		.max_events = size->events,
-		.key_size = 16,
+		.key_size = slots ? 8 : 16,
 		.priv_size = priv_size,
+		.slots = slots,
 	};
 	struct latency_tracker *tracker = latency_tracker_create(&config);
 	struct latency_tracker_counts counts;
@@ -29,12 +31,17 @@ static struct latency_tracker *new_tracker(struct bench_size *size, u16 priv_siz
 
 static void *create(struct bench_size *size)
 {
-	return new_tracker(size, 0);
+	return new_tracker(size, 0, false);
 }
 
 static void *create_priv(struct bench_size *size)
 {
-	return new_tracker(size, 24);
+	return new_tracker(size, 24, false);
+}
+
+static void *create_slots(struct bench_size *size)
+{
+	return new_tracker(size, 0, true);
 }
 
 /*
@@ -70,6 +77,21 @@ static __always_inline bool begin_unique(struct bench_thread *t, const struct be
 	return !latency_tracker_event_in(t->table, &op->key, 8, LATENCY_TRACKER_UNIQUE, NULL);
 }
 
+static __always_inline bool begin_slot(struct bench_thread *t, const struct bench_op *op)
+{
+	void *priv = latency_tracker_slot_begin(t->table, op->key, 0);
+
+	if (IS_ERR_OR_NULL(priv))
+		return false;
+	latency_tracker_slot_publish(t->table, priv, 0);
+	return true;
+}
+
+static __always_inline bool end_slot(struct bench_thread *t, const struct bench_op *op)
+{
+	return !latency_tracker_slot_end(t->table, op->key, NULL, 0);
+}
+
 static __always_inline bool begin_priv(struct bench_thread *t, const struct bench_op *op)
 {
 	u64 priv[3] = { op->key, op->slot };
@@ -88,6 +110,10 @@ static __always_inline bool end(struct bench_thread *t, const struct bench_op *o
 BENCH_CONTESTANT(bench_tracker, "tracker", begin, end, .create = create);
 
 BENCH_CONTESTANT(bench_tracker_unique, "tracker, unique", begin_unique, end, .create = create);
+
+/* Where an event stays with its key. */
+BENCH_CONTESTANT(bench_tracker_slots, "tracker, slots", begin_slot, end_slot,
+		 .create = create_slots);
 
 BENCH_CONTESTANT(bench_tracker_priv, "tracker, 24 private bytes", begin_priv, end,
 		 .create = create_priv);

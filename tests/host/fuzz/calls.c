@@ -1,104 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The calls of the API, and the callbacks that they lead to.
+ * The calls of the API.
  */
 #include "model.h"
 
 /* A key as two arguments. */
-#define KEY(key)	key_of(key), key_len[key]
-
-/* The callback of an end that is expected; the event is a new one of event_whole(). */
-static struct model_event *ending;
-static bool ending_whole;
-static u64 ending_ns;
-static u32 ending_id;
+#define KEY(key)	key_of(key), len_of(key)
 
 const u64 spans_ns[NR_SPANS] = {
 	0, 1, 5, 1000, 999999, 1000000, 20000000, 3000000000ULL,
 	1ULL << 63, U64_MAX,
 };
 
-unsigned int calls, next_id;
-u8 callback_does;
+unsigned int next_id;
 
-/* ---- callbacks ---- */
-
-static void check_worker_verdict(const struct latency_tracker_verdict *v, struct model_event *e)
+static u64 word_of(unsigned int key)
 {
-	EXPECT(e->pending, "event %u is over", e->id);
-	EXPECT(!v->out_data && !v->out_id, "an end where there is none");
-	EXPECT(v->now_ns == fuzz_clock, "another moment");
-	if (v->flag == LATENCY_TRACKER_COLLECTED) {
-		EXPECT(is_due(e, collect_ns, fuzz_clock), "collected too early");
-		e->pending = false;
-		want.collected++;
-	} else {
-		EXPECT(v->flag == LATENCY_TRACKER_PENDING, "flag %d", v->flag);
-		EXPECT(!e->timed_out, "event %u timed out twice", e->id);
-		EXPECT(is_due(e, timeout_of(e), fuzz_clock), "timeout too early");
-		e->timed_out = true;
-		want.timeouts++;
-	}
+	u64 word;
+
+	memcpy(&word, key_of(key), sizeof(word));
+	return word;
 }
-
-static void act_in_callback(struct model_event *e)
-{
-	u8 what = callback_does;
-
-	callback_does = 0;
-	if (what & 1) {
-		EXPECT(latency_tracker_hold_event(e->event), "no hold");
-		e->holds++;
-	} else if (what & 2 && nr_events < MAX_EVENTS) {
-		do_begin(what >> 5);
-	}
-}
-
-static void on_verdict(const struct latency_tracker_verdict *v, bool other)
-{
-	struct model_event *e = model_of(v->event);
-
-	trace("  callback, flag %d\n", v->flag);
-	calls++;
-	if (ending_whole) {
-		EXPECT(!e, "the event is in the model already");
-		e = ending;
-		e->event = v->event;
-	}
-	EXPECT(e, "a verdict on an unknown event");
-	EXPECT(e->other_callback == other, "the callback of another event");
-	EXPECT(v->tracker == tracker, "another tracker");
-	EXPECT(v->key_len == key_len[e->key], "another length of the key");
-	EXPECT(v->key == latency_tracker_event_key(e->event) &&
-	       v->priv == latency_tracker_event_priv(e->event), "another key or private data");
-	EXPECT(v->start_ns == e->start_ns, "another begin");
-	EXPECT(v->delay_ns == delay_of(e, v->now_ns), "delay %llu",
-	       (unsigned long long)v->delay_ns);
-	EXPECT(v->threshold_ns == threshold_of(e), "another threshold");
-	check_event(e);
-	if (ending) {
-		EXPECT(e == ending, "the end of another event");
-		EXPECT(v->flag == LATENCY_TRACKER_ENDED, "flag %d", v->flag);
-		EXPECT(v->now_ns == ending_ns && v->out_id == ending_id &&
-		       v->out_data == &ending, "another end");
-	} else {
-		check_worker_verdict(v, e);
-	}
-	EXPECT(v->timed_out == e->timed_out, "timed_out is %d", v->timed_out);
-	act_in_callback(e);
-}
-
-void callback(const struct latency_tracker_verdict *v)
-{
-	on_verdict(v, false);
-}
-
-static void other_callback(const struct latency_tracker_verdict *v)
-{
-	on_verdict(v, true);
-}
-
-/* ---- calls ---- */
 
 struct visit {
 	struct latency_tracker_event *event[MAX_EVENTS];
@@ -152,17 +74,22 @@ static void began(struct model_event *e, struct model_event *at)
 	}
 	check_event(e);
 	want.started++;
+	slot_of[e->key] = slots ? e->event : NULL;
 }
 
-static void no_event_free(const struct model_event *e)
+static void no_event_free(const struct model_event *e, bool replaces)
 {
 	struct model_event *old = first_of(e->key);
 	u32 out = tracker->pool.total - lt_pool_count_free(&tracker->pool);
 
 	EXPECT(out >= tracker->pool.capacity, "skipped with %u of %u out", out,
 	       tracker->pool.capacity);
+	EXPECT(!slot_of[e->key] || telling || (model_of(slot_of[e->key]) &&
+					       model_of(slot_of[e->key])->holds),
+	       "skipped, though its slot is free");
+	slot_of[e->key] = NULL;
 	want.skipped++;
-	if (e->flags & LATENCY_TRACKER_UNIQUE && old) {
+	if (replaces && old) {
 		forget(old);
 		want.replaced++;
 	}
@@ -201,10 +128,43 @@ static void fill(struct model_event *e, struct latency_tracker_in *in, u8 *priv)
 	in->timeout_ns = e->timeout_ns;
 }
 
+/*
+ * While a callback runs, others may have been given up of which it is not told yet. In a
+ * slot such a one is not in the way.
+ */
+static bool is_untold(unsigned int key)
+{
+	struct latency_tracker_event *event;
+
+	if (!slots || !telling)
+		return false;
+	event = latency_tracker_get_event(tracker, KEY(key));
+	latency_tracker_put_event(tracker, event);
+	return !event;
+}
+
+/* What a begin returned that passes; @replaces: what is pending has to go. */
+static void check_begin(struct model_event *e, struct model_event *old, bool replaces, int ret)
+{
+	if (!tracking) {
+		EXPECT(ret == -ESHUTDOWN, "%d", ret);
+	} else if (e->flags & LATENCY_TRACKER_KEEP && old) {
+		EXPECT(ret == -EEXIST, "%d", ret);
+		want.kept++;
+	} else if (ret == -ENOBUFS) {
+		no_event_free(e, replaces);
+	} else {
+		EXPECT(!ret, "%d", ret);
+		began(e, replaces ? old : NULL);
+	}
+}
+
 void do_begin(u8 arg)
 {
 	unsigned int key = arg & 7;
 	u32 flags = arg >> 3;
+	bool replaces = flags & LATENCY_TRACKER_UNIQUE ||
+			(slots && !(flags & LATENCY_TRACKER_KEEP));
 	struct model_event e = { .id = next_id++, .key = key, .flags = flags };
 	struct latency_tracker_in in = { };
 	struct model_event *old = first_of(key);
@@ -216,21 +176,46 @@ void do_begin(u8 arg)
 	e.start_ns = fuzz_clock;
 	if (pass)
 		fill(&e, &in, priv);
+	if (is_untold(key))
+		old = NULL;
 	ret = latency_tracker_event_in(tracker, KEY(key), flags, pass ? &in : NULL);
 	trace("  begin of key %u with flags %x: %d\n", key, flags, ret);
-	if (!(~flags & (LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_KEEP))) {
+	if (!(~flags & (LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_KEEP)))
 		EXPECT(ret == -EINVAL, "%d", ret);
-	} else if (!tracking) {
-		EXPECT(ret == -ESHUTDOWN, "%d", ret);
-	} else if (flags & LATENCY_TRACKER_KEEP && old) {
-		EXPECT(ret == -EEXIST, "%d", ret);
-		want.kept++;
-	} else if (ret == -ENOBUFS) {
-		no_event_free(&e);
-	} else {
-		EXPECT(!ret, "%d", ret);
-		began(&e, flags & LATENCY_TRACKER_UNIQUE ? old : NULL);
+	else
+		check_begin(&e, old, replaces, ret);
+}
+
+void do_slot_begin(u8 arg)
+{
+	u32 flags = arg & 8 ? LATENCY_TRACKER_KEEP : 0;
+	struct model_event e = {
+		.id = next_id++, .key = arg & 7, .flags = flags, .pending = true,
+	};
+	struct model_event *old = first_of(e.key);
+	struct latency_tracker_in in;
+	u8 bytes[PRIV_SIZE] = { };
+	u8 *priv;
+
+	if (!slots || nr_events == MAX_EVENTS)
+		return;
+	if (arg & 0x20)
+		e.flags |= LATENCY_TRACKER_START;
+	fill(&e, &in, bytes);
+	e.other_callback = false;
+	/* A begin at 0 is one at this moment. */
+	if (!(e.flags & LATENCY_TRACKER_START) || !e.start_ns)
+		e.start_ns = fuzz_clock;
+	priv = latency_tracker_slot_begin(tracker, word_of(e.key), flags);
+	trace("  slot_begin of key %u with flags %x: %d\n", e.key, e.flags, !IS_ERR(priv));
+	if (!IS_ERR(priv)) {
+		memcpy(priv, bytes, PRIV_SIZE);
+		/* It is found once it is published only. */
+		EXPECT_EQ(latency_tracker_get_event(tracker, KEY(e.key)), NULL);
+		latency_tracker_slot_publish(tracker, priv, e.flags & LATENCY_TRACKER_START ?
+							    e.start_ns : 0);
 	}
+	check_begin(&e, old, !flags, PTR_ERR_OR_ZERO(priv));
 }
 
 /* The next callback is for the end of @e; returns whether one has to come. */
@@ -238,7 +223,6 @@ static bool expect_callback(struct model_event *e, u64 end_ns)
 {
 	ending = e;
 	ending_ns = end_ns ?: fuzz_clock;
-	ending_id = next_id;
 	calls = 0;
 	return delay_of(e, ending_ns) >= threshold_of(e);
 }
@@ -252,13 +236,16 @@ static u64 pick_end(void)
 	return byte & 1 ? fuzz_clock - span() : add_ns(fuzz_clock, span());
 }
 
-/* By its key, or by a reference; @e: the event, NULL if there is none. */
-static void end(struct model_event *e, unsigned int key, bool by_key)
+enum by { BY_KEY, BY_SLOT, BY_SLOT_IF_ANY, BY_REFERENCE };
+
+/* @e: the event, NULL if there is none. */
+static void end(struct model_event *e, unsigned int key, enum by by)
 {
 	u64 end_ns = pick_end();
 	bool late = false, found = e && e->pending;
 	int ret;
 
+	ending_id = by == BY_SLOT || by == BY_SLOT_IF_ANY ? 0 : next_id;
 	if (found) {
 		late = expect_callback(e, end_ns);
 		e->pending = false;
@@ -266,14 +253,18 @@ static void end(struct model_event *e, unsigned int key, bool by_key)
 		want.late += late;
 		want.clock_back += ending_ns < e->start_ns;
 	}
-	if (by_key)
-		ret = latency_tracker_event_out(tracker, KEY(key), next_id, &ending, end_ns);
+	if (by == BY_KEY)
+		ret = latency_tracker_event_out(tracker, KEY(key), ending_id, &ending, end_ns);
+	else if (by == BY_SLOT)
+		ret = latency_tracker_slot_end(tracker, word_of(key), &ending, end_ns);
+	else if (by == BY_SLOT_IF_ANY)
+		ret = latency_tracker_slot_try_end(tracker, word_of(key), &ending, end_ns);
 	else
-		ret = latency_tracker_event_end(tracker, e->event, next_id, &ending, end_ns);
+		ret = latency_tracker_event_end(tracker, e->event, ending_id, &ending, end_ns);
 	trace("  end: %d\n", ret);
 	if (!found) {
 		EXPECT(ret == -ENOENT, "%d", ret);
-		want.unmatched += by_key;
+		want.unmatched += by == BY_KEY || by == BY_SLOT;
 	} else {
 		EXPECT(ret == late, "%d", ret);
 		EXPECT(calls == late, "%u callbacks", calls);
@@ -283,13 +274,19 @@ static void end(struct model_event *e, unsigned int key, bool by_key)
 
 void do_end(u8 arg)
 {
-	end(first_of(arg & 7), arg & 7, true);
+	end(first_of(arg & 7), arg & 7, BY_KEY);
+}
+
+void do_slot_end(u8 arg)
+{
+	if (slots)
+		end(first_of(arg & 7), arg & 7, arg & 8 ? BY_SLOT : BY_SLOT_IF_ANY);
 }
 
 void do_end_event(u8 arg)
 {
 	if (held(arg))
-		end(held(arg), 0, false);
+		end(held(arg), 0, BY_REFERENCE);
 }
 
 /* Only the callback ever sees the event. */
@@ -311,10 +308,11 @@ void do_whole(u8 arg)
 		return;
 	fill(&e, &in, priv);
 	end_ns = pick_end();
+	ending_id = next_id;
 	late = expect_callback(&e, end_ns);
 	ending_whole = true;
-	ret = latency_tracker_event_whole(tracker, KEY(e.key), e.flags, &in, next_id, &ending,
-					  end_ns);
+	ret = latency_tracker_event_whole(tracker, KEY(e.key), e.flags, &in, ending_id,
+					  &ending, end_ns);
 	trace("  whole: %d\n", ret);
 	ending = NULL;
 	ending_whole = false;
@@ -350,6 +348,19 @@ void do_cancel(u8 arg)
 		want.unmatched++;
 }
 
+void do_slot_free(u8 arg)
+{
+	unsigned int key = arg & 7;
+	struct model_event *e = first_of(key);
+
+	if (!slots)
+		return;
+	EXPECT_EQ(latency_tracker_slot_free(tracker, word_of(key)), slot_of[key] ? 0 : -ENOENT);
+	if (e)
+		forget(e);
+	slot_of[key] = NULL;
+}
+
 void do_get(u8 arg)
 {
 	struct model_event *e = first_of(arg & 7);
@@ -378,6 +389,8 @@ void do_bad_put(u8 arg)
 
 	if (e && !e->holds)
 		EXPECT_EQ(latency_tracker_put_event(tracker, e->event), -EINVAL);
+	if (slot_of[arg & 7] && !model_of(slot_of[arg & 7]))
+		EXPECT_EQ(latency_tracker_put_event(tracker, slot_of[arg & 7]), -EINVAL);
 }
 
 void do_for_each(u8 arg)
@@ -415,8 +428,10 @@ void do_set_tracking(u8 arg)
 {
 	tracking = arg & 3;
 	EXPECT_EQ(latency_tracker_set_tracking(tracker, tracking), 0);
-	if (!tracking)
+	if (!tracking) {
 		forget_all();
+		forget_slots();
+	}
 }
 
 void do_unwatched(u8 arg)
@@ -428,8 +443,14 @@ void do_unwatched(u8 arg)
 	EXPECT_EQ(latency_tracker_event_out(tracker, KEY(key), 0, NULL, 0), -EAGAIN);
 	EXPECT_EQ(latency_tracker_event_cancel(tracker, KEY(key)), -EAGAIN);
 	EXPECT_EQ(latency_tracker_get_event(tracker, KEY(key)), NULL);
-	fuzz_rcu_is_watching = true;
 	want.unwatched += 4;
+	if (slots) {
+		EXPECT_EQ(PTR_ERR(latency_tracker_slot_begin(tracker, word_of(key), 0)), -EAGAIN);
+		EXPECT_EQ(latency_tracker_slot_end(tracker, word_of(key), NULL, 0), -EAGAIN);
+		EXPECT_EQ(latency_tracker_slot_free(tracker, word_of(key)), -EAGAIN);
+		want.unwatched += 3;
+	}
+	fuzz_rcu_is_watching = true;
 }
 
 void do_bad_args(u8 arg)

@@ -4,13 +4,14 @@
  */
 #include "model.h"
 
-const u8 key_len[FUZZ_KEYS] = { 1, 4, 7, 8, 8, 9, 15, 16 };
+static const u8 key_len[FUZZ_KEYS] = { 1, 4, 7, 8, 8, 9, 15, 16 };
 
 struct latency_tracker *tracker;
 struct latency_tracker_counts want;
 struct model_event events[MAX_EVENTS];
 unsigned int nr_events;
-bool tracking;
+bool tracking, slots;
+struct latency_tracker_event *slot_of[FUZZ_KEYS];
 u64 threshold_ns, timeout_ns, collect_ns;
 u32 max_capacity;
 
@@ -26,8 +27,13 @@ const void *key_of(unsigned int key)
 
 	/* Keys of the same bytes, but another length, are other keys. */
 	for (i = 0; i < KEY_SIZE; i++)
-		buf[i + 1] = key == 4 ? 0x44 : i;
+		buf[i + 1] = slots ? key : key == 4 ? 0x44 : i;
 	return buf + 1;		/* not aligned */
+}
+
+unsigned int len_of(unsigned int key)
+{
+	return slots ? sizeof(u64) : key_len[key];
 }
 
 u8 priv_byte(const struct model_event *e, unsigned int i)
@@ -107,13 +113,30 @@ void forget(struct model_event *e)
 	want.cleared++;
 }
 
+void forget_slots(void)
+{
+	unsigned int key;
+
+	for (key = 0; key < FUZZ_KEYS; key++)
+		slot_of[key] = NULL;
+}
+
+unsigned int nr_out(void)
+{
+	unsigned int key, n = nr_events;
+
+	for (key = 0; key < FUZZ_KEYS; key++)
+		n += slot_of[key] && !model_of(slot_of[key]);
+	return n;
+}
+
 void check_event(const struct model_event *e)
 {
 	const u8 *priv = latency_tracker_event_priv(e->event);
 	unsigned int i;
 
 	EXPECT(!memcmp(latency_tracker_event_key(e->event), key_of(e->key),
-		       key_len[e->key]), "event %u: another key", e->id);
+		       len_of(e->key)), "event %u: another key", e->id);
 	EXPECT(latency_tracker_event_start(e->event) == e->start_ns,
 	       "event %u: another begin", e->id);
 	for (i = 0; i < PRIV_SIZE; i++)

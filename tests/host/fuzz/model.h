@@ -31,18 +31,18 @@ struct model_event {
 	unsigned int holds;
 };
 
-extern const u8 key_len[FUZZ_KEYS];
-
 extern struct latency_tracker *tracker;
 extern struct latency_tracker_counts want;
 extern struct model_event events[MAX_EVENTS];
 extern unsigned int nr_events;	/* in the order of the table */
-extern bool tracking;
+extern bool tracking, slots;
+extern struct latency_tracker_event *slot_of[FUZZ_KEYS];
 extern u64 threshold_ns, timeout_ns, collect_ns;
 extern u32 max_capacity;
 
 u64 add_ns(u64 a, u64 b);
 const void *key_of(unsigned int key);
+unsigned int len_of(unsigned int key);
 u8 priv_byte(const struct model_event *e, unsigned int i);
 u64 threshold_of(const struct model_event *e);
 u64 timeout_of(const struct model_event *e);
@@ -55,20 +55,36 @@ struct model_event *held(unsigned int n);
 struct model_event *model_of(const struct latency_tracker_event *event);
 void sweep(void);
 void forget(struct model_event *e);
+void forget_slots(void);
+/* How many events the pool misses: those that are pending or held, and idle slots. */
+unsigned int nr_out(void);
 
 void check_event(const struct model_event *e);
 void check_counters(void);
+
+/* ---- callbacks.c ---- */
+
+/* The callback of an end that is expected; the event is a new one of event_whole(). */
+extern struct model_event *ending;
+extern bool ending_whole;
+extern u64 ending_ns;
+extern u32 ending_id;
+/* A callback runs, for which the tracker holds the event. */
+extern bool telling;
+
+extern unsigned int calls;	/* of callbacks */
+extern u8 callback_does;	/* in the next one: 1 hold, 2 begin, of key >> 5 */
+
+void callback(const struct latency_tracker_verdict *v);
+void other_callback(const struct latency_tracker_verdict *v);
 
 /* ---- calls.c ---- */
 
 #define NR_SPANS	10
 extern const u64 spans_ns[NR_SPANS];
-extern unsigned int calls;	/* of callbacks */
 extern unsigned int next_id;	/* of events */
-extern u8 callback_does;	/* in the next one: 1 hold, 2 begin, of key >> 5 */
 
 u64 span(void);
-void callback(const struct latency_tracker_verdict *v);
 
 /* Each with a byte of the input; its low bits are the key. */
 void do_begin(u8 arg);
@@ -76,6 +92,10 @@ void do_end(u8 arg);
 void do_end_event(u8 arg);
 void do_whole(u8 arg);
 void do_cancel(u8 arg);
+/* With slots. */
+void do_slot_begin(u8 arg);
+void do_slot_end(u8 arg);
+void do_slot_free(u8 arg);
 void do_get(u8 arg);
 void do_put(u8 arg);
 void do_bad_put(u8 arg);

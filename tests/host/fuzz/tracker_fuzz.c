@@ -48,7 +48,7 @@ static void drain(u8 arg)
 	}
 	sweep();
 	out = tracker->pool.total - lt_pool_count_free(&tracker->pool);
-	EXPECT(out == nr_events, "%u events are out instead of %u", out, nr_events);
+	EXPECT(out == nr_out(), "%u events are out instead of %u", out, nr_out());
 }
 
 /* ---- the sequence ---- */
@@ -132,6 +132,9 @@ static const struct {
 	{ "settle", settle },
 	{ "drain", drain },
 	{ "whole", do_whole },
+	{ "slot_begin", do_slot_begin },
+	{ "slot_end", do_slot_end },
+	{ "slot_free", do_slot_free },
 };
 
 void fuzz_op(void)
@@ -166,6 +169,10 @@ bool fuzz_begin(void)
 	back_ns = 0;
 	want = (struct latency_tracker_counts){ };
 	c.max_events = 1 + byte % 64;
+	c.slots = slots = byte & 0x40;
+	if (slots)
+		c.key_size = sizeof(u64);
+	forget_slots();
 	byte = fuzz_byte();
 	c.grow_limit = byte;
 	max_capacity = max(c.max_events, c.grow_limit);

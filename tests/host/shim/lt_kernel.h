@@ -167,6 +167,7 @@ static inline unsigned long roundup_pow_of_two(unsigned long n)
 static inline void *ERR_PTR(long err) { return (void *)err; }
 static inline long PTR_ERR(const void *p) { return (long)p; }
 static inline bool IS_ERR(const void *p) { return IS_ERR_VALUE(p); }
+static inline int PTR_ERR_OR_ZERO(const void *p) { return IS_ERR(p) ? PTR_ERR(p) : 0; }
 
 /* ---- atomic.h, barrier.h ---- */
 
@@ -193,12 +194,19 @@ typedef struct { s64 counter; } atomic64_t;
 #define atomic_set(v, i)	__atomic_store_n(&(v)->counter, i, __ATOMIC_RELAXED)
 #define atomic_add(i, v)	((void)__atomic_fetch_add(&(v)->counter, i, __ATOMIC_RELAXED))
 #define atomic_sub_return(i, v)	__atomic_sub_fetch(&(v)->counter, i, __ATOMIC_SEQ_CST)
-#define atomic_cmpxchg(v, o, n)	cmpxchg(&(v)->counter, o, n)
-#define atomic_fetch_andnot(i, v) \
-	__atomic_fetch_and(&(v)->counter, ~(int)(i), __ATOMIC_SEQ_CST)
-#define atomic_try_cmpxchg(v, o, n) ({					\
-	int was_ = *(o);						\
-	*(o) = atomic_cmpxchg(v, was_, n);				\
+
+typedef struct { long counter; } atomic_long_t;
+#define atomic_long_read	atomic_read
+#define atomic_long_set		atomic_set
+#define atomic_long_sub_return	atomic_sub_return
+#define atomic_long_read_acquire(v)	smp_load_acquire(&(v)->counter)
+#define atomic_long_set_release(v, i)	smp_store_release(&(v)->counter, i)
+#define atomic_long_cmpxchg(v, o, n)	cmpxchg(&(v)->counter, o, n)
+#define atomic_long_fetch_andnot(i, v) \
+	__atomic_fetch_and(&(v)->counter, ~(long)(i), __ATOMIC_SEQ_CST)
+#define atomic_long_try_cmpxchg(v, o, n) ({				\
+	long was_ = *(o);						\
+	*(o) = atomic_long_cmpxchg(v, was_, n);				\
 	*(o) == was_; })
 
 #define prefetchw(p)		__builtin_prefetch(p, 1)
@@ -316,6 +324,8 @@ struct llist_head { struct llist_node *first; };
 #define __init
 #define __exit
 #define pr_warn(...)		do { } while (0)
+#define __acquire(x)		((void)0)
+#define __release(x)		((void)0)
 #define IS_ERR_OR_NULL(p)	(!(p) || IS_ERR(p))
 #define min3(a, b, c)		min(min(a, b), c)
 #define module_init(fn)		int (*const lt_module_init)(void) = fn

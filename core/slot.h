@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Slots: in a tracker with slots, an event stays in the table between the operations of
+ * its key, instead of going to the pool and coming back. Such a key has one operation
+ * at a time.
+ *
+ * What its refs say:
+ *
+ *	idle	1 reference, the table's
+ *	busy	LT_EVENT_BUSY: one CPU fills it in or takes it away, and owns it
+ *	pending	LT_EVENT_OPEN; users may hold it
+ *	held	ended, but users still hold it
+ *
+ * idle -> busy -> pending -> idle, or held and then idle. A begin that finds a held
+ * event takes it away and puts another one in its place, so that a holder sees one
+ * operation only. Each step is a cmpxchg() of refs, but the last one of a begin, which
+ * owns the event. No grace period is needed between two operations: a reader either takes a
+ * reference while the operation is pending, or finds out by refs that it was another one.
+ */
+#ifndef _LT_CORE_SLOT_H
+#define _LT_CORE_SLOT_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/hash.h>
+
+#include "core/event.h"
+#include "core/tracker.h"
+
+struct latency_tracker_event *
+lt_slot_claim_other(struct latency_tracker *tracker, u64 key, u32 flags,
+		    struct latency_tracker_event *event);
+bool lt_slot_free(struct latency_tracker *tracker,
+		  struct latency_tracker_event *event);
+bool lt_slot_clear(struct latency_tracker *tracker,
+		   struct latency_tracker_event *event);
+
+/* As lt_key_hash() of a key of 8 bytes. */
+static __always_inline unsigned long lt_slot_hash(u64 key)
+{
+	return (key * GOLDEN_RATIO_64) >> (64 - BITS_PER_LONG);
+}
+
+static __always_inline bool lt_slot_match(const struct lfht_node *node,
+					  const void *key)
+{
+	return *(const u64 *)lt_event_of_node(node)->data == *(const u64 *)key;
+}
+
+/* The slot of a key, whatever its state; NULL if there is none. In a read-side section. */
+static __always_inline struct latency_tracker_event *
+lt_slot_find(struct latency_tracker *tracker, u64 key)
+{
+	struct lfht_iter iter;
+
+	lfht_lookup(tracker->ht, lt_slot_hash(key), lt_slot_match, &key, &iter);
+	return iter.node ? lt_event_of_node(iter.node) : NULL;
+}
+
+/* From idle to busy. False if it is not idle, or not any more. */
+static __always_inline bool lt_slot_reuse(struct latency_tracker_event *event)
+{
+	long refs = atomic_long_read(&event->refs);
+
+	return likely((refs & (LT_EVENT_COUNT | LT_EVENT_OPEN |
+			       LT_EVENT_BUSY)) == 1) &&
+	       atomic_long_cmpxchg(&event->refs, refs,
+				   (refs | LT_EVENT_BUSY) + LT_EVENT_STEP) ==
+		       refs;
+}
+
+/**
+ * lt_slot_claim() - a begin wants the slot of its key
+ * @tracker: the tracker
+ * @key: of the begin
+ * @flags: of the begin
+ *
+ * Context: Any; in a read-side section.
+ * Return: the slot, busy; ERR_PTR() of -ESHUTDOWN, -ENOBUFS, -EEXIST as
+ * latency_tracker_event_in(); NULL if it is not needed, since another begin came
+ * between.
+ */
+static __always_inline struct latency_tracker_event *
+lt_slot_claim(struct latency_tracker *tracker, u64 key, u32 flags)
+{
+	struct latency_tracker_event *event = lt_slot_find(tracker, key);
+
+	if (likely(event) && likely(READ_ONCE(tracker->tracking_on)) &&
+	    likely(lt_slot_reuse(event)))
+		return event;
+	return lt_slot_claim_other(tracker, key, flags, event);
+}
+
+/*
+ * From busy to pending. No other CPU changes refs of a busy slot with one reference.
+ * Pairs with lt_event_look(): who sees it pending sees it filled in.
+ */
+static __always_inline void
+lt_slot_publish(struct latency_tracker *tracker,
+		struct latency_tracker_event *event)
+{
+	atomic_long_set_release(&event->refs,
+				(atomic_long_read(&event->refs) &
+				 ~(LT_EVENT_BUSY | LT_EVENT_TIMED_OUT)) |
+				LT_EVENT_OPEN);
+	lt_count(tracker->counters, LT_STARTED);
+}
+
+#endif /* _LT_CORE_SLOT_H */

@@ -119,10 +119,11 @@ struct lt_stage {
  * @grow_limit: limit of its growth
  * @key_size: longest key in bytes
  * @priv_size: private bytes of an event
+ * @slots: see struct latency_tracker_config
  * @false_alarms: counter
  * @action: what else to do
  *
- * The first fields up to @probes and those from @report to @priv_size are the
+ * The first fields up to @probes and those from @report to @slots are the
  * module's to set; a field that is not set is 0.
  */
 struct lt_usecase {
@@ -144,6 +145,7 @@ struct lt_usecase {
 	unsigned int grow_limit;
 	u16 key_size;
 	u16 priv_size;
+	bool slots;
 	atomic_t false_alarms;
 	struct lt_action action;
 };

@@ -30,6 +30,7 @@ static void configure(struct latency_tracker_config *config,
 		.grow_limit = usecase->grow_limit,
 		.key_size = usecase->key_size,
 		.priv_size = usecase->priv_size,
+		.slots = usecase->slots,
 	};
 }
 

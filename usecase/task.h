@@ -4,8 +4,8 @@
  *
  * The key of a task is the address of its task_struct: an exec by a thread
  * that is not the leader changes the pid of both, the address stays. It must
- * not pass on to the next task, so whatever is left of a task is removed
- * before its memory is freed, filters or not.
+ * not pass on to the next task, so the slot of a task is freed before its memory is,
+ * filters or not.
  */
 #ifndef _LT_USECASE_TASK_H
 #define _LT_USECASE_TASK_H
@@ -69,10 +69,24 @@ static __always_inline bool lt_task_in_cgroup(const struct lt_usecase *usecase,
 	return likely(!cgroup) || lt_cgroup_has(cgroup, task);
 }
 
+static __always_inline u64 lt_task_key(const struct task_struct *task)
+{
+	return (unsigned long)task;
+}
+
 static __always_inline int lt_task_forget(struct latency_tracker *tracker,
 					  struct task_struct *task)
 {
-	return latency_tracker_event_cancel(tracker, &task, sizeof(task));
+	u64 key = lt_task_key(task);
+
+	return latency_tracker_event_cancel(tracker, &key, sizeof(key));
+}
+
+/* At sched_process_free. A task that was never tracked has no slot. */
+static inline void lt_task_gone(struct latency_tracker *tracker,
+				struct task_struct *task)
+{
+	latency_tracker_slot_free(tracker, lt_task_key(task));
 }
 
 void lt_task_filter_set(struct lt_usecase *usecase);

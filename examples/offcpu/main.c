@@ -8,12 +8,14 @@
  * task was blocked.
  *
  * By default a task that sleeps interruptibly is not tracked. With states=all
- * every task that sleeps holds an event, hence the size of the pool: 8192 events,
- * growing up to 65536. Not tracked are idle tasks, tasks that have
+ * every task that has slept has a slot, hence the size of the pool: 8192 events,
+ * growing up to a million. Not tracked are idle tasks, tasks that have
  * died, and kernel threads in state TASK_IDLE: they wait for work and say so.
  *
  * The files: state.c tells why a task is off the CPU, waker.c what has woken it.
  */
+#include <linux/err.h>
+
 #include "examples/offcpu/interrupt.h"
 #include "examples/offcpu/state.h"
 #include "examples/offcpu/waker.h"
@@ -26,7 +28,7 @@
 
 #define USEC_THRESHOLD	1000000
 #define MAX_EVENTS	8192
-#define GROW_LIMIT	65536
+#define GROW_LIMIT	1048576
 
 static struct lt_usecase usecase;
 
@@ -75,58 +77,33 @@ static bool is_waiting(bool preempt, unsigned int state)
 }
 
 static void begin(struct latency_tracker *tracker, struct task_struct *task,
-		  enum offcpu_state state, u64 now)
+		  enum offcpu_state state)
 {
-	struct offcpu offcpu = {
-		.pid = task->pid,
-		.state = state,
-	};
-	struct latency_tracker_in in = {
-		.priv = &offcpu,
-		.priv_len = offsetof(struct offcpu, woken_ns),
-		.start_ns = now,
-	};
+	struct offcpu *offcpu;
 
-	latency_tracker_event_in(tracker, &task, sizeof(task),
-				 LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
-				 &in);
+	offcpu = latency_tracker_slot_begin(tracker, lt_task_key(task), 0);
+	if (IS_ERR_OR_NULL(offcpu))
+		return;
+	offcpu->pid = task->pid;
+	offcpu->state = state;
+	offcpu->woken_ns = 0;
+	latency_tracker_slot_publish(tracker, offcpu, 0);
 }
 
-/* A switch: @now is 0 until the clock is looked at. */
-struct on_switch {
-	struct latency_tracker *tracker;
-	struct task_struct *next;
-	u64 now;
-};
-
-static bool end(struct latency_tracker_event *event, void *arg)
-{
-	struct on_switch *at = arg;
-
-	at->now = latency_tracker_clock();
-	latency_tracker_event_end(at->tracker, event, 0, at->next, at->now);
-	return false;
-}
-
-/*
- * A begin is filtered by the state, an end by whether there was a begin: it is
- * looked for without being counted as unmatched.
- */
+/* A begin is filtered by the state, an end by whether there was a begin. */
 static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 			    struct task_struct *next, unsigned int prev_state)
 {
-	struct on_switch at = { .tracker = data, .next = next };
 	enum offcpu_state state;
 
 	if (task_passes(next))
-		latency_tracker_for_each_event(data, &next, sizeof(next), end,
-					       &at);
+		latency_tracker_slot_try_end(data, lt_task_key(next), next, 0);
 	if (!task_passes(prev) || !is_waiting(preempt, prev_state) ||
 	    !lt_task_in_cgroup(&usecase, prev))
 		return;
 	state = offcpu_state_of(prev, preempt, prev_state);
 	if (state_passes(state))
-		begin(data, prev, state, at.now ?: latency_tracker_clock());
+		begin(data, prev, state);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
@@ -174,7 +151,7 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 
 static void probe_sched_process_free(void *data, struct task_struct *task)
 {
-	lt_task_forget(data, task);
+	lt_task_gone(data, task);
 }
 
 static struct lt_probe probes[] = {
@@ -279,6 +256,7 @@ static struct lt_usecase usecase = {
 	.grow_limit = GROW_LIMIT,
 	.key_size = sizeof(struct task_struct *),
 	.priv_size = sizeof(struct offcpu),
+	.slots = true,
 };
 
 LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

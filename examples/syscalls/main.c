@@ -19,9 +19,10 @@
  * exit_group do not return: they end when the task leaves its CPU for the last time.
  * A task that dies in another call takes its event with it.
  *
- * Every task that sleeps in a system call holds an event, hence the size of the
- * pool: 8192 events, growing up to 65536.
+ * Every task that has been switched away from in a tracked call has a slot, hence the size
+ * of the pool: 8192 events, growing up to a million.
  */
+#include <linux/err.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 
@@ -40,7 +41,7 @@
 
 #define USEC_THRESHOLD	1000000
 #define MAX_EVENTS	8192
-#define GROW_LIMIT	65536
+#define GROW_LIMIT	1048576
 
 /**
  * struct running - the call of the task that a CPU runs, while that is no event
@@ -74,28 +75,21 @@ static __always_inline struct running *take_running(struct task_struct *task)
 	return mine;
 }
 
-static struct latency_tracker_in begin_of(struct running *mine,
-					  const struct task_struct *task)
-{
-	mine->call.call.pid = task->pid;
-	mine->call.call.tgid = task->tgid;
-	return (struct latency_tracker_in){
-		.priv = &mine->call,
-		.priv_len = sizeof(mine->call),
-		.start_ns = mine->start,
-	};
-}
-
 /* From now on it is pending. */
 static noinline void publish(struct latency_tracker *tracker,
 			     struct task_struct *task, struct running *mine)
 {
-	struct latency_tracker_in in = begin_of(mine, task);
+	struct pending_call *call = latency_tracker_slot_begin(tracker,
+							       lt_task_key(task), 0);
 
-	if (!latency_tracker_event_in(tracker, &task, sizeof(task),
-				      LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
-				      &in) && mine->call.leaving)
+	if (IS_ERR_OR_NULL(call))
+		return;
+	*call = mine->call;
+	call->call.pid = task->pid;
+	call->call.tgid = task->tgid;
+	if (mine->call.leaving)
 		leave_mark(task);
+	latency_tracker_slot_publish(tracker, call, mine->start);
 }
 
 /*
@@ -106,8 +100,14 @@ static noinline void finish_late(u64 end_ns)
 {
 	struct running *mine = this_cpu_ptr(&running);
 	struct task_struct *task = current;
-	struct latency_tracker_in in = begin_of(mine, task);
+	struct latency_tracker_in in = {
+		.priv = &mine->call,
+		.priv_len = sizeof(mine->call),
+		.start_ns = mine->start,
+	};
 
+	mine->call.call.pid = task->pid;
+	mine->call.call.tgid = task->tgid;
 	latency_tracker_event_whole(syscalls_usecase.tracker, &task,
 				    sizeof(task), LATENCY_TRACKER_START, &in, 0,
 				    &mine->call.ret, end_ns);
@@ -210,17 +210,11 @@ static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 	preempt_enable_notrace();
 }
 
-/* A call that may not be tracked: no end without a begin is counted. */
+/* A call that may not be tracked. */
 static noinline void end_known(struct latency_tracker *tracker,
 			       struct task_struct *task, long ret)
 {
-	struct latency_tracker_event *event;
-	struct pending_call *call;
-
-	event = call_find(tracker, task, &call);
-	if (event)
-		latency_tracker_event_end(tracker, event, 0, &ret, 0);
-	latency_tracker_put_event(tracker, event);
+	latency_tracker_slot_try_end(tracker, lt_task_key(task), &ret, 0);
 }
 
 /* It ends in syscall_returned(). False if there is no such call. */
@@ -265,8 +259,7 @@ static noinline void exit_other(struct latency_tracker *tracker,
 	if (calls_are_filtered() || lt_task_has_cgroup_filter(&syscalls_usecase))
 		end_known(tracker, task, ret);
 	else
-		latency_tracker_event_out(tracker, &task, sizeof(task), 0, &ret,
-					  0);
+		latency_tracker_slot_end(tracker, lt_task_key(task), &ret, 0);
 }
 
 /* What @mine has is filtered now, or has work to do before user space. */
@@ -404,7 +397,13 @@ static void on_exit(void *data, struct task_struct *task)
 
 LT_DEFINE_PROBE_SCHED_PROCESS_EXIT(on_exit)
 
+static void probe_sched_process_free(void *data, struct task_struct *task)
+{
+	lt_task_gone(data, task);
+}
+
 static struct lt_probe probes[] = {
+	LT_PROBE(sched_process_free),
 	LT_PROBE(sched_process_exit),
 	LT_PROBE(sched_switch),
 	LT_PROBE(sys_exit),
@@ -421,6 +420,7 @@ struct lt_usecase syscalls_usecase = {
 	.grow_limit = GROW_LIMIT,
 	.key_size = sizeof(struct task_struct *),
 	.priv_size = sizeof(struct pending_call),
+	.slots = true,
 };
 
 LT_USECASE_PARAMS(syscalls_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

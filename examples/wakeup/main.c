@@ -35,6 +35,7 @@
  * it runs and sets another. So if a begin finds an event of the same task, that
  * one is stale, and is replaced.
  */
+#include <linux/err.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 
@@ -52,7 +53,7 @@
 
 #define USEC_THRESHOLD	10000
 #define MAX_EVENTS	1024
-#define GROW_LIMIT	65536
+#define GROW_LIMIT	1048576
 
 static struct lt_toggle preempted = { .usecase = &wakeup_usecase, .on = true };
 module_param_cb(preempted, &lt_toggle_ops, &preempted, 0644);
@@ -87,27 +88,25 @@ static bool may_begin(const struct task_struct *task)
 static void begin_woken(struct latency_tracker *tracker,
 			struct task_struct *task, u32 flags)
 {
-	struct wakeup wakeup = {
-		.preempted = READ_ONCE(task->nivcsw),
-		.pid = task->pid,
-		.prio = task->prio,
-		.cpu = -1,
-		.reason = LT_WAKEUP_WOKEN,
-		.waker_pid = current->pid,
-	};
-	struct latency_tracker_in in = {
-		.priv = &wakeup,
-		.priv_len = sizeof(wakeup),
-	};
+	struct wakeup *wakeup;
 
 	if (!may_begin(task))
 		return;
-	memcpy(wakeup.waker_comm, current->comm, TASK_COMM_LEN);
+	wakeup = latency_tracker_slot_begin(tracker, lt_task_key(task), flags);
+	if (IS_ERR_OR_NULL(wakeup))
+		return;
+	wakeup->preempted = READ_ONCE(task->nivcsw);
+	wakeup->pid = task->pid;
+	wakeup->prio = task->prio;
+	wakeup->reason = LT_WAKEUP_WOKEN;
+	wakeup->waker_pid = current->pid;
+	memcpy(wakeup->waker_comm, current->comm, TASK_COMM_LEN);
+	wakeup->cpu = -1;
 	if (steal_is_known()) {
-		wakeup.cpu = task_cpu(task);
-		wakeup.moves = task->se.nr_migrations;
+		wakeup->cpu = task_cpu(task);
+		wakeup->moves = task->se.nr_migrations;
 	}
-	latency_tracker_event_in(tracker, &task, sizeof(task), flags, &in);
+	latency_tracker_slot_publish(tracker, wakeup, 0);
 }
 
 /*
@@ -119,12 +118,12 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 	if (task == current)	/* it is not asleep */
 		return;
 	begin_woken(data, task, READ_ONCE(preempted.on) && READ_ONCE(task->on_rq) ?
-				LATENCY_TRACKER_KEEP : LATENCY_TRACKER_UNIQUE);
+				LATENCY_TRACKER_KEEP : 0);
 }
 
 static void probe_sched_wakeup_new(void *data, struct task_struct *task)
 {
-	begin_woken(data, task, LATENCY_TRACKER_UNIQUE);
+	begin_woken(data, task, 0);
 }
 
 /* Whether a task has called sched_yield() is only known when it is back. */
@@ -146,16 +145,13 @@ static struct wakeup describe_wait(const struct waiting *wait, int cpu)
 static noinline void publish(struct latency_tracker *tracker,
 			     struct waiting *wait, int cpu)
 {
-	struct wakeup wakeup = describe_wait(wait, cpu);
-	struct latency_tracker_in in = {
-		.priv = &wakeup,
-		.priv_len = sizeof(wakeup),
-		.start_ns = wait->start,
-	};
+	struct wakeup *wakeup = latency_tracker_slot_begin(tracker,
+							   lt_task_key(wait->task), 0);
 
-	latency_tracker_event_in(tracker, &wait->task, sizeof(wait->task),
-				 LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
-				 &in);
+	if (!IS_ERR_OR_NULL(wakeup)) {
+		*wakeup = describe_wait(wait, cpu);
+		latency_tracker_slot_publish(tracker, wakeup, wait->start);
+	}
 	WRITE_ONCE(wait->task, NULL);
 }
 
@@ -213,21 +209,6 @@ static void probe_sched_wakeup(void *data, struct task_struct *task)
 	}
 }
 
-static bool end_event(struct latency_tracker_event *event, void *end)
-{
-	latency_tracker_event_end(READ_ONCE(wakeup_usecase.tracker), event, 0,
-				  end, 0);
-	return false;
-}
-
-/* A wait that may not be tracked: no end without a begin is counted. */
-static noinline void end_known(struct latency_tracker *tracker,
-			       struct wakeup_end *end)
-{
-	latency_tracker_for_each_event(tracker, &end->next, sizeof(end->next),
-				       end_event, end);
-}
-
 /* It never was an event, but is late, or something is wrong with its end. */
 static noinline void end_late(struct latency_tracker *tracker,
 			      const struct waiting *wait, struct wakeup_end *end,
@@ -253,10 +234,11 @@ static void end(struct latency_tracker *tracker, const struct waiting *wait,
 							   now)))
 			end_late(tracker, wait, end, now);
 	} else if (lt_task_has_cgroup_filter(&wakeup_usecase)) {
-		end_known(tracker, end);
+		/* It may not be tracked. */
+		latency_tracker_slot_try_end(tracker, lt_task_key(end->next),
+					     end, now);
 	} else {
-		latency_tracker_event_out(tracker, &end->next,
-					  sizeof(end->next), 0, end, now);
+		latency_tracker_slot_end(tracker, lt_task_key(end->next), end, now);
 	}
 }
 
@@ -283,7 +265,7 @@ LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
 
 static void probe_sched_process_free(void *data, struct task_struct *task)
 {
-	lt_task_forget(data, task);
+	lt_task_gone(data, task);
 }
 
 static struct lt_probe probes[] = {
@@ -307,6 +289,7 @@ struct lt_usecase wakeup_usecase = {
 	.grow_limit = GROW_LIMIT,
 	.key_size = sizeof(struct task_struct *),
 	.priv_size = sizeof(struct wakeup),
+	.slots = true,
 };
 
 LT_USECASE_PARAMS(wakeup_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

@@ -245,6 +245,9 @@ def offcpu(check):
         states = states - {'preempted'} or states
     if STATE_UNSURE and away.state[0] == 'R':
         states = states | {'unknown'}
+        # It had set another one, and was woken on its way to sleep.
+        if trace.wakes[pid].within(away.time - NEAR, away.time):
+            states = states | {'sleeping', 'blocked'}
     check.counts[check.fields['state']] += 1
     check.expect(state=states, comm=back.next_comm, cpu=back.cpu)
     check.expect_tgid('tgid', pid)

@@ -3,7 +3,6 @@
  * The hot path of the API: begin, end, look-up, references. What it promises is
  * in latency_tracker.h; how it is kept, in core/ and rculfhash/.
  */
-#include <linux/build_bug.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/minmax.h>
@@ -19,12 +18,12 @@
 #include "wrapper/rcu_watching.h"
 
 #define LT_IN_FLAGS							     \
-	(LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_KEEP |		     \
+	(LATENCY_TRACKER_DUPLICATE | LATENCY_TRACKER_KEEP |		     \
 	 LATENCY_TRACKER_THRESHOLD | LATENCY_TRACKER_TIMEOUT |		     \
 	 LATENCY_TRACKER_START)
 
 /* One of these, not both. */
-#define LT_IN_BOTH	(LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_KEEP)
+#define LT_IN_BOTH	(LATENCY_TRACKER_DUPLICATE | LATENCY_TRACKER_KEEP)
 
 /*
  * Every call on the hot path is a read-side section of its own, between these
@@ -59,11 +58,11 @@ static __always_inline bool
 in_is_valid(const struct latency_tracker *tracker, u32 flags,
 	    const struct latency_tracker_in *in)
 {
-	/* Most callers: no flag, or one of the first two. */
-	BUILD_BUG_ON(LT_IN_BOTH != 3);
 	if (likely(!in))
-		return flags < LT_IN_BOTH;
-	if ((flags & ~LT_IN_FLAGS) || (flags & LT_IN_BOTH) == LT_IN_BOTH)
+		return likely(!flags) || flags == LATENCY_TRACKER_KEEP ||
+		       (flags == LATENCY_TRACKER_DUPLICATE && !tracker->slots);
+	if ((flags & ~LT_IN_FLAGS) || (flags & LT_IN_BOTH) == LT_IN_BOTH ||
+	    (flags & LATENCY_TRACKER_DUPLICATE && tracker->slots))
 		return false;
 	return in->priv_len <= tracker->priv_size &&
 	       (in->priv || !in->priv_len);
@@ -74,16 +73,18 @@ in_is_valid(const struct latency_tracker *tracker, u32 flags,
  * @tracker: the tracker
  * @key: the end gives the same
  * @key_len: bytes at @key, 1 to the key_size of the configuration
- * @flags: LATENCY_TRACKER_* flags, 0 for none. Without UNIQUE and KEEP a key
- *	may have several events; ends take the oldest first. With slots it has one, and
- *	0 is UNIQUE.
+ * @flags: LATENCY_TRACKER_* flags, 0 for none. If the key has an event, which then
+ *	has missed its end, the new one replaces it, but for KEEP, which refuses, and
+ *	DUPLICATE: then ends take the oldest first. A lost end shifts all that follow
+ *	it. Not with slots.
  * @in: optional arguments, or NULL
  *
  * Context: Any.
  * Return: 0; -EINVAL for arguments outside of their bounds; -ESHUTDOWN if
- * tracking is off; -ENOBUFS if no event is free (counted as skipped; with
- * UNIQUE an event of the key is removed all the same); -EEXIST with KEEP if the
- * key has an event; -EAGAIN if RCU is not watching.
+ * tracking is off; -ENOBUFS if no event is free (counted as skipped; an event
+ * that would be replaced is removed all the same); -EEXIST with KEEP if the key
+ * has an event, with DUPLICATE if it has LATENCY_TRACKER_DUPLICATES_MAX;
+ * -EAGAIN if RCU is not watching.
  */
 int latency_tracker_event_in(struct latency_tracker *tracker, const void *key,
 			     u32 key_len, u32 flags,
@@ -411,7 +412,7 @@ void *latency_tracker_slot_begin(struct latency_tracker *tracker, u64 key,
 	if (!enter(tracker))
 		return ERR_PTR(-EAGAIN);
 	event = lt_slot_claim(tracker, key, flags);
-	if (likely(!IS_ERR_OR_NULL(event))) {
+	if (!IS_ERR_OR_NULL(event)) {
 		/* For sparse: latency_tracker_slot_publish() ends the section. */
 		__release(RCU_SCHED);
 		return event->data + sizeof(key);

@@ -44,8 +44,8 @@ int lt_begin_slot(struct latency_tracker *tracker, const struct lt_key *key,
  * @hash: of @key
  * @flags: of the begin
  *
- * With UNIQUE the pending event of the key goes all the same: the next end of the
- * key belongs to the skipped begin.
+ * A begin that replaces takes the pending event away all the same: the next end of
+ * the key belongs to the skipped begin.
  *
  * Context: Any; in a read-side section.
  * Return: -ENOBUFS.
@@ -56,7 +56,7 @@ int lt_begin_skip(struct latency_tracker *tracker, const struct lt_key *key,
 	struct latency_tracker_event *old = NULL;
 
 	lt_count(tracker->counters, LT_SKIPPED);
-	if (flags & LATENCY_TRACKER_UNIQUE)
+	if (!(flags & (LATENCY_TRACKER_DUPLICATE | LATENCY_TRACKER_KEEP)))
 		old = lt_take(tracker, key, hash);
 	if (old) {
 		lt_count(tracker->counters, LT_REPLACED);

@@ -27,13 +27,8 @@ lt_begin_add(struct latency_tracker *tracker,
 {
 	struct lfht_node *old;
 
-	if (flags & LATENCY_TRACKER_UNIQUE) {
-		old = lfht_add_replace(tracker->ht, hash, lt_match, key,
-				       &event->node);
-		if (old) {
-			lt_count(tracker->counters, LT_REPLACED);
-			lt_clear_event(tracker, lt_event_of_node(old));
-		}
+	if (unlikely(flags & LATENCY_TRACKER_DUPLICATE)) {
+		lfht_add(tracker->ht, hash, &event->node);
 	} else if (flags & LATENCY_TRACKER_KEEP) {
 		old = lfht_add_unique(tracker->ht, hash, lt_match, key,
 				      &event->node);
@@ -42,9 +37,27 @@ lt_begin_add(struct latency_tracker *tracker,
 			return -EEXIST;
 		}
 	} else {
-		lfht_add(tracker->ht, hash, &event->node);
+		old = lfht_add_replace(tracker->ht, hash, lt_match, key,
+				       &event->node);
+		if (old) {
+			lt_count(tracker->counters, LT_REPLACED);
+			lt_clear_event(tracker, lt_event_of_node(old));
+		}
 	}
 	return 0;
+}
+
+/* Does the key have @nr events? */
+static inline bool lt_begin_finds(struct latency_tracker *tracker,
+				  const struct lt_key *key, unsigned long hash,
+				  unsigned int nr)
+{
+	struct lfht_iter iter;
+
+	lfht_lookup(tracker->ht, hash, lt_match, key, &iter);
+	while (iter.node && --nr)
+		lfht_next_duplicate(tracker->ht, lt_match, key, &iter);
+	return iter.node;
 }
 
 /* In a read-side section. Returns as latency_tracker_event_in(). */
@@ -55,17 +68,16 @@ static __always_inline int lt_begin(struct latency_tracker *tracker,
 	unsigned long hash = lt_key_hash(key);
 	struct latency_tracker_event *event;
 	struct lt_pool_item *item;
-	struct lfht_iter iter;
 	int err = 0;
 
 	if (unlikely(!READ_ONCE(tracker->tracking_on)))
 		return -ESHUTDOWN;
-	if (flags & LATENCY_TRACKER_KEEP) {
-		/* Usually decided here, without taking an event for nothing. */
-		lfht_lookup(tracker->ht, hash, lt_match, key, &iter);
-		if (iter.node)
-			err = -EEXIST;
-	}
+	/* Usually decided here, without taking an event for nothing. */
+	if (flags & (LATENCY_TRACKER_KEEP | LATENCY_TRACKER_DUPLICATE) &&
+	    lt_begin_finds(tracker, key, hash,
+			   flags & LATENCY_TRACKER_KEEP ?
+				   1 : LATENCY_TRACKER_DUPLICATES_MAX))
+		err = -EEXIST;
 	if (!err) {
 		item = lt_pool_get(&tracker->pool);
 		if (unlikely(!item))

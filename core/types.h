@@ -22,8 +22,11 @@ struct latency_tracker_event;
 #define LATENCY_TRACKER_PRIV_MAX	1024
 #define LATENCY_TRACKER_EVENTS_MAX	BIT(24)
 
-/* Flags of latency_tracker_event_in(). */
-#define LATENCY_TRACKER_UNIQUE		BIT(0)	/* replace an event of this key */
+/* Events that a key may have, by LATENCY_TRACKER_DUPLICATE. */
+#define LATENCY_TRACKER_DUPLICATES_MAX	64
+
+/* Flags of latency_tracker_event_in(). Without one of the first two it replaces. */
+#define LATENCY_TRACKER_DUPLICATE	BIT(0)	/* beside other events of this key */
 #define LATENCY_TRACKER_KEEP		BIT(1)	/* -EEXIST if there is one */
 #define LATENCY_TRACKER_THRESHOLD	BIT(2)	/* in->threshold_ns is set */
 #define LATENCY_TRACKER_TIMEOUT		BIT(3)	/* in->timeout_ns is set */
@@ -127,7 +130,8 @@ typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *ver
  *	until latency_tracker_slot_free(). For keys of 8 bytes of which at most one
  *	operation is pending, and which come back, such as tasks and CPUs.
  *	latency_tracker_slot_begin() and latency_tracker_slot_end() cost about half, and a
- *	key that has a slot never finds the pool dry, but while others hold its event. @max_events and @grow_limit have to do for all keys that there are.
+ *	key that has a slot never finds the pool dry, but while others hold its event.
+ *	@max_events and @grow_limit have to do for all keys that there are.
  *	While a begin replaces what is pending, a look-up may find nothing for a moment.
  */
 struct latency_tracker_config {
@@ -173,11 +177,12 @@ struct latency_tracker_in {
  * @collected: events given up by the collector
  * @cleared: events removed without a verdict: cancelled, replaced, cleared,
  *	tracking switched off
- * @replaced: of @cleared, those that a LATENCY_TRACKER_UNIQUE begin replaced, or
- *	removed when it was skipped
+ * @replaced: of @cleared, those that a begin of their key replaced, or removed when
+ *	it was skipped
  * @pending: operations that have begun and not ended, counted by walking the table
  * @skipped: begins that found no free event
- * @kept: begins refused because LATENCY_TRACKER_KEEP found one
+ * @kept: begins refused because LATENCY_TRACKER_KEEP found one, or
+ *	LATENCY_TRACKER_DUPLICATE too many
  * @unmatched: ends that found no event
  * @clock_back: delays set to 0 because the clock was before the begin
  * @unwatched: calls refused because RCU was not watching

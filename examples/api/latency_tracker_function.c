@@ -49,7 +49,7 @@ static void slow(const struct latency_tracker_verdict *verdict)
 /*
  * The key is the kernel's record of this call: a call inside a call of the
  * same function has one of its own. When a task dies inside the function, its
- * record is used again without a return: UNIQUE removes what it left.
+ * record is used again without a return: the next begin replaces what it left.
  */
 static int on_entry(struct kretprobe_instance *call, struct pt_regs *regs)
 {
@@ -59,7 +59,7 @@ static int on_entry(struct kretprobe_instance *call, struct pt_regs *regs)
 	memcpy(info.comm, current->comm, sizeof(info.comm));
 	/* Not 0: the return of this call is not of interest. */
 	return latency_tracker_event_in(usecase.tracker, &call, sizeof(call),
-					LATENCY_TRACKER_UNIQUE, &in);
+					0, &in);
 }
 
 static int on_return(struct kretprobe_instance *call, struct pt_regs *regs)

@@ -44,7 +44,7 @@ static void slow(const struct latency_tracker_verdict *verdict)
 	lt_trace(netfilter_latency, verdict, verdict->priv);
 }
 
-/* The key is the packet's address, which UNIQUE makes safe to be used again. */
+/* The key is the packet's address, which may be used again: a begin replaces what is left. */
 static unsigned int first_hook(void *priv, struct sk_buff *skb,
 			       const struct nf_hook_state *state)
 {
@@ -59,8 +59,7 @@ static unsigned int first_hook(void *priv, struct sk_buff *skb,
 	};
 
 	memcpy(packet.dev, state->in->name, sizeof(packet.dev));
-	latency_tracker_event_in(usecase.tracker, &skb, sizeof(skb),
-				 LATENCY_TRACKER_UNIQUE, &in);
+	latency_tracker_event_in(usecase.tracker, &skb, sizeof(skb), 0, &in);
 	return NF_ACCEPT;
 }
 

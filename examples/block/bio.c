@@ -102,7 +102,6 @@ static void on_submit(void *arg)
 	report.bio.switches = current->nvcsw;
 	report.bio.has_requests = lt_disk_has_requests(disk);
 	latency_tracker_event_in(tracker, &key, sizeof(key),
-				 LATENCY_TRACKER_UNIQUE |
 				 set_threshold(&in, disk), &in);
 }
 

@@ -102,7 +102,7 @@ static int begin(struct latency_tracker *tracker, struct request *rq,
 		.priv_len = sizeof(*report),
 		.start_ns = start,
 	};
-	u32 flags = LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START |
+	u32 flags = LATENCY_TRACKER_START |
 		    set_threshold(&in, lt_rq_disk(rq));
 
 	return latency_tracker_event_in(tracker, &key, sizeof(key), flags, &in);

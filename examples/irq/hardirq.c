@@ -34,8 +34,7 @@ void probe_irq_handler_entry(void *data, int irq, struct irqaction *action)
 	memcpy(handler.comm, current->comm, TASK_COMM_LEN);
 	strscpy_pad(handler.name, action->name ?: "-", LT_IRQ_NAME_LEN);
 	key = irq_key(action);
-	latency_tracker_event_in(data, &key, sizeof(key),
-				 LATENCY_TRACKER_UNIQUE, &in);
+	latency_tracker_event_in(data, &key, sizeof(key), 0, &in);
 }
 
 void probe_irq_handler_exit(void *data, int irq, struct irqaction *action,

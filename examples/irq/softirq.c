@@ -53,7 +53,7 @@ static DEFINE_PER_CPU(unsigned long, served);
 void probe_softirq_raise(void *data, unsigned int vec)
 {
 	struct latency_tracker_in in = {};
-	u32 flags = LATENCY_TRACKER_UNIQUE;
+	u32 flags = 0;
 	struct irq_key key;
 
 	if (!wants(&vector_filter, vec))
@@ -93,8 +93,7 @@ void probe_softirq_entry(void *data, unsigned int vec)
 		this_cpu_and(served, ~BIT(vec));
 	key = softirq_key(LT_SOFTIRQ_RUN, vec, current);
 	latency_tracker_event_in(data, &key, sizeof(key),
-				 LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_START,
-				 &in);
+				 LATENCY_TRACKER_START, &in);
 }
 
 void probe_softirq_exit(void *data, unsigned int vec)

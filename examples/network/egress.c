@@ -125,8 +125,7 @@ static void on_queue(void *data, struct sk_buff *skb)
 		return;
 	}
 	describe(&report, skb, kind);
-	latency_tracker_event_in(data, &key, sizeof(key),
-				 LATENCY_TRACKER_UNIQUE, &in);
+	latency_tracker_event_in(data, &key, sizeof(key), 0, &in);
 }
 
 static void on_xmit(void *data, const struct sk_buff *skb,

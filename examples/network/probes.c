@@ -76,8 +76,7 @@ static void on_entry(void *data, const struct sk_buff *skb)
 		return;
 	egress_left(data, skb);
 	if (wants(skb))
-		begin(data, skb, skb->skb_iif ? LATENCY_TRACKER_KEEP :
-						LATENCY_TRACKER_UNIQUE);
+		begin(data, skb, skb->skb_iif ? LATENCY_TRACKER_KEEP : 0);
 	else if (!skb->skb_iif)
 		forget(data, skb);
 }

@@ -93,8 +93,7 @@ void enter_stop(struct latency_tracker *tracker, struct task_struct *task,
 	latency_tracker_put_event(tracker, event);
 	if (event || !is_stopped(task, state))
 		return;
-	if (!latency_tracker_event_in(tracker, &task, sizeof(task),
-				      LATENCY_TRACKER_UNIQUE, &in))
+	if (!latency_tracker_event_in(tracker, &task, sizeof(task), 0, &in))
 		mark(&enter_marks, task);
 }
 

@@ -129,7 +129,7 @@ static int __init counts_init(void)
 	operations(1, THRESHOLD_NS - 1);
 	operations(2, THRESHOLD_NS);
 	operations(3, -10);
-	begun_again(4, LATENCY_TRACKER_UNIQUE, 0);
+	begun_again(4, 0, 0);
 	begun_again(5, LATENCY_TRACKER_KEEP, -EEXIST);
 	unmatched(6);
 	cancelled(7);

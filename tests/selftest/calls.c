@@ -315,12 +315,12 @@ static const struct {
 	bool whole;
 } bad_begins[] = {
 	{ BIT(5), &good }, { BIT(5) }, { BIT(31), &good }, { BIT(31) },
-	{ LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_KEEP, &good },
-	{ LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_KEEP },
+	{ LATENCY_TRACKER_DUPLICATE | LATENCY_TRACKER_KEEP, &good },
+	{ LATENCY_TRACKER_DUPLICATE | LATENCY_TRACKER_KEEP },
 	{ LATENCY_TRACKER_THRESHOLD }, { LATENCY_TRACKER_TIMEOUT },
 	{ LATENCY_TRACKER_START }, { 0, &no_bytes }, { 0, &too_long },
 	{ 0, &good, true }, { LATENCY_TRACKER_START, NULL, true },
-	{ LATENCY_TRACKER_START | LATENCY_TRACKER_UNIQUE, &good, true },
+	{ LATENCY_TRACKER_START | LATENCY_TRACKER_DUPLICATE, &good, true },
 	{ LATENCY_TRACKER_START, &too_long, true },
 };
 
@@ -384,6 +384,32 @@ static void dry(struct latency_tracker *t)
 	}
 	ST_EQ(st_counts(t).capacity, 100);
 	st_note("100 asked for, %d had, %d skipped", got, skipped);
+}
+
+static void duplicates(struct latency_tracker *t)
+{
+	struct st_priv priv = { };
+	struct latency_tracker_in in = { .priv = &priv, .priv_len = sizeof(priv) };
+	int i;
+
+	for (i = 0; i < LATENCY_TRACKER_DUPLICATES_MAX; i++) {
+		priv.a = i;
+		ST_EQ(st_in(t, 7, LATENCY_TRACKER_DUPLICATE, &in), 0);
+	}
+	ST_EQ(st_in(t, 7, LATENCY_TRACKER_DUPLICATE, &in), -EEXIST);
+	ST_EQ(st_counts(t).kept, 1);
+	/* The oldest first. */
+	for (i = 0; i < LATENCY_TRACKER_DUPLICATES_MAX; i++) {
+		ST_EQ(st_out(t, 7), 1);
+		ST_EQ(st_log.seen[i].priv.a, i);
+	}
+	ST_EQ(st_out(t, 7), -ENOENT);
+	/* Else one replaces the other. */
+	ST_EQ(st_in(t, 7, 0, NULL), 0);
+	ST_EQ(st_in(t, 7, 0, NULL), 0);
+	ST_EQ(st_counts(t).replaced, 1);
+	ST_EQ(st_out(t, 7), 1);
+	ST_EQ(st_out(t, 7), -ENOENT);
 }
 
 /* The pool is empty, and neither begins nor ends of keys that have a slot want any of it. */
@@ -457,6 +483,8 @@ const struct st_case st_api[] = {
 	{ "begins refuse what makes no sense", begins },
 	{ "a dry pool skips and counts, and comes back",
 	  dry, ST_SILENT, .config.max_events = 100 },
+	{ "a key has several events if that is asked for, but not too many",
+	  duplicates, .config.max_events = 100 },
 	{ "slots: a key keeps its event, however dry the pool is",
 	  slots, ST_SILENT, .config.max_events = 100, .config.slots = true },
 	{ "slots: a held event stays what it was", held_slot, .config.slots = true },

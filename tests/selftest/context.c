@@ -67,7 +67,7 @@ static int alone(struct st_thread *th, u64 i)
 
 	if (IS_ENABLED(CONFIG_PREEMPT_COUNT))
 		wrong += !preemptible();
-	ret = begin(th, key, i % 2 ? LATENCY_TRACKER_UNIQUE : 0);
+	ret = begin(th, key, i % 2 ? 0 : LATENCY_TRACKER_DUPLICATE);
 	if (ret)
 		return wrong + (ret != -ENOBUFS);
 	event = latency_tracker_get_event(th->tracker, &key, sizeof(key));
@@ -91,7 +91,7 @@ static int alone(struct st_thread *th, u64 i)
 }
 
 static const u32 locked_flags[] = {
-	0, LATENCY_TRACKER_UNIQUE, LATENCY_TRACKER_KEEP,
+	LATENCY_TRACKER_DUPLICATE, 0, LATENCY_TRACKER_KEEP,
 	LATENCY_TRACKER_START | LATENCY_TRACKER_TIMEOUT,
 };
 

@@ -101,7 +101,7 @@ static int replace_or_look(struct st_thread *th, u64 i)
 	u64 key = 1;
 
 	if (!th->number)
-		return st_in(th->tracker, key, LATENCY_TRACKER_UNIQUE, NULL) != 0;
+		return st_in(th->tracker, key, 0, NULL) != 0;
 	event = latency_tracker_get_event(th->tracker, &key, sizeof(key));
 	latency_tracker_put_event(th->tracker, event);
 	return !event;
@@ -255,7 +255,7 @@ const struct st_case st_race[] = {
 	{ "KEEP leaves one owner per key",
 	  keep_race, ST_SILENT, .config.max_events = 65536 },
 	{ "slots: one verdict per event, with ends on all CPUs",
-	  one_verdict, .config.slots = true },
+	  one_verdict, .config.max_events = 65536, .config.slots = true },
 	{ "slots: KEEP leaves one owner per key",
 	  keep_race, ST_SILENT, .config.slots = true },
 	{ "a key whose event is replaced is never absent",
@@ -265,6 +265,7 @@ const struct st_case st_race[] = {
 	{ "where RCU does not watch, calls are refused",
 	  unwatched, .config.max_events = 16, .unwatched = 6 },
 	{ "NMIs in the middle of begins and ends", nmi, .config.max_events = 65536 },
-	{ "slots: NMIs in the middle of begins and ends", nmi, .config.slots = true },
+	{ "slots: NMIs in the middle of begins and ends", nmi,
+	  .config.max_events = 65536, .config.slots = true },
 	{ }
 };

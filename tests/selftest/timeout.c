@@ -60,6 +60,23 @@ static void per_event(struct latency_tracker *t)
 	ST_EQ(st_calls(), 3);
 }
 
+/* It is due long before the worker would look by itself. */
+static void slot_in_the_past(struct latency_tracker *t)
+{
+	void *priv;
+
+	msleep(100);
+	priv = latency_tracker_slot_begin(t, 1, 0);
+	ST_TRUE(!IS_ERR_OR_NULL(priv));
+	if (IS_ERR_OR_NULL(priv))
+		return;
+	latency_tracker_slot_publish(t, priv,
+				     latency_tracker_clock() - 4900 * MS);
+	ST_TRUE(st_wait_calls(1));
+	ST_TRUE(st_log.seen[0].v.delay_ns < 7500 * MS);
+	ST_EQ(latency_tracker_slot_end(t, 1, NULL, 0), 0);
+}
+
 /* First the timeout, then the collection. */
 static void collector(struct latency_tracker *t)
 {
@@ -125,6 +142,13 @@ const struct st_case st_timeout[] = {
 	  per_event, ST_SILENT, .config.timeout_ns = 3600ULL * 1000 * MS },
 	{ "the collector gives up what never ends", collector, ST_SILENT,
 	  .config.timeout_ns = 50 * MS, .config.collect_ns = 300 * MS },
+	{ "slots: a timeout fires once, and the end says so",
+	  fires_once, .config.timeout_ns = 300 * MS, .config.slots = true },
+	{ "slots: a begin in the past is reported soon", slot_in_the_past, ST_SILENT,
+	  .config.timeout_ns = 5000 * MS, .config.slots = true },
+	{ "slots: the collector gives up what never ends", collector, ST_SILENT,
+	  .config.timeout_ns = 50 * MS, .config.collect_ns = 300 * MS,
+	  .config.slots = true },
 	{ "while callbacks run, what ends comes back to the pool", reclaim_goes_on,
 	  ST_SILENT, .config.callback = slow_callback, .config.max_events = 4096,
 	  .config.timeout_ns = 500 * MS },

@@ -70,10 +70,17 @@ static u64 own_key(struct tt_caller *c)
 }
 
 static const u32 kinds[8] = {
-	0, 0, 0, LATENCY_TRACKER_UNIQUE, LATENCY_TRACKER_KEEP,
-	LATENCY_TRACKER_START, LATENCY_TRACKER_THRESHOLD,
+	LATENCY_TRACKER_DUPLICATE, LATENCY_TRACKER_DUPLICATE, 0, 0,
+	LATENCY_TRACKER_KEEP, LATENCY_TRACKER_START, LATENCY_TRACKER_THRESHOLD,
 	LATENCY_TRACKER_START | LATENCY_TRACKER_TIMEOUT,
 };
+
+static u32 kind(struct tt_caller *c)
+{
+	u32 flags = kinds[tt_random(c) % ARRAY_SIZE(kinds)];
+
+	return tt_slots ? flags & ~LATENCY_TRACKER_DUPLICATE : flags;
+}
 
 static void count_begin(struct tt_caller *c, u32 flags, int ret)
 {
@@ -81,7 +88,8 @@ static void count_begin(struct tt_caller *c, u32 flags, int ret)
 		c->count.begun++;
 	else if (ret == -ENOBUFS)
 		c->count.skipped++;
-	else if (ret == -EEXIST && flags & LATENCY_TRACKER_KEEP)
+	else if (ret == -EEXIST &&
+		 flags & (LATENCY_TRACKER_KEEP | LATENCY_TRACKER_DUPLICATE))
 		c->count.kept++;
 	else if (ret == -ESHUTDOWN && tt_change & TT_CHANGE_TRACKING)
 		c->count.off++;
@@ -247,7 +255,7 @@ static void own_pair(struct tt_caller *c)
 	u64 key = own_key(c);
 	int ret;
 
-	ret = begin(c, key, kinds[tt_random(c) % ARRAY_SIZE(kinds)], &priv);
+	ret = begin(c, key, kind(c), &priv);
 	if (ret == -EEXIST)
 		tt_fail(TT_OWNER, "key %llx has an event, but none was begun",
 			key, 0);
@@ -299,7 +307,7 @@ static void shared_pairs(struct tt_caller *c)
 	struct tt_priv priv;
 
 	for (i = 0; i < n; i++)
-		begin(c, key, kinds[tt_random(c) % ARRAY_SIZE(kinds)], &priv);
+		begin(c, key, kind(c), &priv);
 	for (i = 0; i < n; i++)
 		end(c, other);
 	if (one_in(c, 64))

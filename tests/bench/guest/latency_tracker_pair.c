@@ -70,9 +70,9 @@ static int hit_priv(u64 key)
 	return pair(&key, 0, &in);
 }
 
-static int unique(u64 key)
+static int duplicate(u64 key)
 {
-	return pair(&key, LATENCY_TRACKER_UNIQUE, NULL);
+	return pair(&key, LATENCY_TRACKER_DUPLICATE, NULL);
 }
 
 static int keep(u64 key)
@@ -183,7 +183,7 @@ static void report_tracker(void)
 	pair_report("two clock reads", clocks);
 	pair_report("hit", hit);
 	pair_report("hit, 24 private bytes", hit_priv);
-	pair_report("unique", unique);
+	pair_report("duplicate", duplicate);
 	pair_report("keep", keep);
 	pair_report("slot", slot);
 	pair_report("slot, 24 private bytes", slot_priv);

@@ -71,7 +71,7 @@ struct bench_contestant {
 };
 
 extern const struct bench_contestant bench_clocks, bench_slot, bench_tracker,
-	bench_tracker_unique, bench_tracker_slots, bench_tracker_priv, bench_tracker_each,
+	bench_tracker_duplicates, bench_tracker_slots, bench_tracker_priv, bench_tracker_each,
 	bench_urcu, bench_urcu_unique, bench_spin;
 
 void bench_check(bool ok, const char *what);

@@ -39,7 +39,7 @@ struct cell {
 const char *const work_names[] = { "private keys", "shared keys", "hand-over", "pending" };
 
 const bench_contestant *const pairs[] = {
-	&bench_clocks, &bench_slot, &bench_tracker, &bench_tracker_unique,
+	&bench_clocks, &bench_slot, &bench_tracker, &bench_tracker_duplicates,
 	&bench_tracker_slots, &bench_tracker_priv,
 	&bench_urcu, &bench_urcu_unique, &bench_spin,
 };

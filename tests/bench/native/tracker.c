@@ -72,9 +72,9 @@ static __always_inline bool begin(struct bench_thread *t, const struct bench_op 
 	return !latency_tracker_event_in(t->table, &op->key, 8, 0, NULL);
 }
 
-static __always_inline bool begin_unique(struct bench_thread *t, const struct bench_op *op)
+static __always_inline bool begin_duplicate(struct bench_thread *t, const struct bench_op *op)
 {
-	return !latency_tracker_event_in(t->table, &op->key, 8, LATENCY_TRACKER_UNIQUE, NULL);
+	return !latency_tracker_event_in(t->table, &op->key, 8, LATENCY_TRACKER_DUPLICATE, NULL);
 }
 
 static __always_inline bool begin_slot(struct bench_thread *t, const struct bench_op *op)
@@ -109,7 +109,8 @@ static __always_inline bool end(struct bench_thread *t, const struct bench_op *o
 
 BENCH_CONTESTANT(bench_tracker, "tracker", begin, end, .create = create);
 
-BENCH_CONTESTANT(bench_tracker_unique, "tracker, unique", begin_unique, end, .create = create);
+BENCH_CONTESTANT(bench_tracker_duplicates, "tracker, duplicates", begin_duplicate, end,
+		 .create = create);
 
 /* Where an event stays with its key. */
 BENCH_CONTESTANT(bench_tracker_slots, "tracker, slots", begin_slot, end_slot,

@@ -41,8 +41,9 @@ static void act_in_callback(struct model_event *e)
 		EXPECT(latency_tracker_hold_event(e->event), "no hold");
 		e->holds++;
 	} else if (what & 2 && nr_events < MAX_EVENTS) {
-		/* A slot keeps what has timed out as well, and is not told yet. */
-		do_begin(what >> 5 | (slots ? LATENCY_TRACKER_KEEP << 3 : 0));
+		/* What has timed out as well, and is not told yet, stays. */
+		do_begin(what >> 5 | (slots ? LATENCY_TRACKER_KEEP :
+					      LATENCY_TRACKER_DUPLICATE) << 3);
 	}
 	telling = false;
 }

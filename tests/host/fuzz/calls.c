@@ -143,12 +143,22 @@ static bool is_untold(unsigned int key)
 	return !event;
 }
 
+static bool has_all(unsigned int key)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < nr_events; i++)
+		n += events[i].pending && events[i].key == key;
+	return n >= LATENCY_TRACKER_DUPLICATES_MAX;
+}
+
 /* What a begin returned that passes; @replaces: what is pending has to go. */
 static void check_begin(struct model_event *e, struct model_event *old, bool replaces, int ret)
 {
 	if (!tracking) {
 		EXPECT(ret == -ESHUTDOWN, "%d", ret);
-	} else if (e->flags & LATENCY_TRACKER_KEEP && old) {
+	} else if ((e->flags & LATENCY_TRACKER_KEEP && old) ||
+		   (e->flags & LATENCY_TRACKER_DUPLICATE && has_all(e->key))) {
 		EXPECT(ret == -EEXIST, "%d", ret);
 		want.kept++;
 	} else if (ret == -ENOBUFS) {
@@ -163,8 +173,7 @@ void do_begin(u8 arg)
 {
 	unsigned int key = arg & 7;
 	u32 flags = arg >> 3;
-	bool replaces = flags & LATENCY_TRACKER_UNIQUE ||
-			(slots && !(flags & LATENCY_TRACKER_KEEP));
+	bool replaces = !(flags & (LATENCY_TRACKER_DUPLICATE | LATENCY_TRACKER_KEEP));
 	struct model_event e = { .id = next_id++, .key = key, .flags = flags };
 	struct latency_tracker_in in = { };
 	struct model_event *old = first_of(key);
@@ -180,7 +189,8 @@ void do_begin(u8 arg)
 		old = NULL;
 	ret = latency_tracker_event_in(tracker, KEY(key), flags, pass ? &in : NULL);
 	trace("  begin of key %u with flags %x: %d\n", key, flags, ret);
-	if (!(~flags & (LATENCY_TRACKER_UNIQUE | LATENCY_TRACKER_KEEP)))
+	if (!(~flags & (LATENCY_TRACKER_DUPLICATE | LATENCY_TRACKER_KEEP)) ||
+	    (slots && flags & LATENCY_TRACKER_DUPLICATE))
 		EXPECT(ret == -EINVAL, "%d", ret);
 	else
 		check_begin(&e, old, replaces, ret);

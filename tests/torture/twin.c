@@ -232,6 +232,8 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #define lt_slot_claim twin_claim
 #include "core/begin.c"
 #include "latency_tracker.c"
+#include "latency_tracker_slots.c"
+#include "latency_tracker_whole.c"
 
 /* --- the rest of the core, as it is ------------------------------------------- */
 

@@ -287,7 +287,8 @@ EXPORT_SYMBOL_GPL(latency_tracker_hold_event);
  *
  * Context: Any.
  * Return: 0; -EINVAL, with nothing changed, without a tracker, or if the caller
- * can't have held a reference: only the table's is left, or none.
+ * can't have held a reference: only the table's is left, or none; -EAGAIN, with
+ * nothing changed, if RCU is not watching.
  */
 int latency_tracker_put_event(struct latency_tracker *tracker,
 			      struct latency_tracker_event *event)
@@ -298,11 +299,12 @@ int latency_tracker_put_event(struct latency_tracker *tracker,
 		return 0;
 	if (IS_ERR_OR_NULL(tracker))
 		return -EINVAL;
-	rcu_read_lock_sched_notrace();
+	if (!lt_enter(tracker))
+		return -EAGAIN;
 	refs = lt_event_unref(event);
 	if (!refs)
 		lt_retire(&tracker->reclaim, &event->item);
-	rcu_read_unlock_sched_notrace();
+	lt_leave();
 	return min(refs, 0);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_put_event);

@@ -13,20 +13,29 @@
  * still pending past its timeout is reported once while it is pending, from
  * the tracker's own thread.
  *
+ * By default an event comes from a pool, and goes back there. In a tracker with slots
+ * (latency_tracker_config.slots) it stays with its key, for the next operation of that
+ * key: latency_tracker_slot_begin(), write the private bytes,
+ * latency_tracker_slot_publish(), latency_tracker_slot_end(); and, when the key is
+ * gone, latency_tracker_slot_free(). All other functions work as well.
+ *
  * Guarantees
  * ----------
  * - Exactly one verdict ends an event: of concurrent ends, replacements,
  *   collections and clears of one event, one wins; the others do not see it.
- *   The timeout is not a verdict: it fires at most once per event, and the end
- *   that follows says so (latency_tracker_verdict.timed_out). The callback of
- *   the end may run while the callback of the timeout still runs.
+ *   The timeout is not a verdict: it fires at most once per event, and the
+ *   callback of a late end that follows says so (latency_tracker_verdict.timed_out);
+ *   an end in time has no callback, then neither. The callback of the end may run
+ *   while the callback of the timeout still runs.
  * - Accounting, for a tracker at rest:
  *       started == finished + collected + cleared + pending
  *   A begin that found no free event is skipped and counted, and has no end:
  *   it never becomes a false latency.
  * - Nothing is allocated, locked, woken or printed by a function of the "any"
- *   row below, and its work is bounded by the length of a hash chain and, when
- *   the free list of the CPU is empty, by the number of CPUs and memory nodes.
+ *   row below. Its work is bounded by the length of a hash chain, a key having
+ *   LATENCY_TRACKER_DUPLICATES_MAX events at most, and, when the free list of
+ *   the CPU is empty, by the number of CPUs and memory nodes. It waits for none:
+ *   what begins again does so since another CPU has changed that very chain.
  * - One clock, ktime_get_mono_fast_ns(): comparable with CLOCK_MONOTONIC. A
  *   delay is never negative; when the clock stepped back it is 0 and counted.
  * - When latency_tracker_destroy() has returned, no callback runs or will run.
@@ -52,7 +61,8 @@
  * "Any" includes a run-queue lock held, a tracepoint probe, PREEMPT_RT. The
  * functions open their own RCU read-side section with preemption off and rely
  * on none of the caller's. Where RCU is not watching (deep in the idle loop)
- * they refuse with -EAGAIN and count it.
+ * they change nothing, count that, and return -EAGAIN, get_event NULL. hold_event
+ * and whole_in_time need no RCU.
  *
  * The caller makes sure that no call on a tracker is running or can begin when
  * it calls latency_tracker_destroy(): unregister the probes and wait for them

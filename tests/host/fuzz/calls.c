@@ -454,6 +454,10 @@ void do_unwatched(u8 arg)
 	EXPECT_EQ(latency_tracker_event_cancel(tracker, KEY(key)), -EAGAIN);
 	EXPECT_EQ(latency_tracker_get_event(tracker, KEY(key)), NULL);
 	want.unwatched += 4;
+	if (held(arg)) {
+		EXPECT_EQ(latency_tracker_put_event(tracker, held(arg)->event), -EAGAIN);
+		want.unwatched++;
+	}
 	if (slots) {
 		EXPECT_EQ(PTR_ERR(latency_tracker_slot_begin(tracker, word_of(key), 0)), -EAGAIN);
 		EXPECT_EQ(latency_tracker_slot_end(tracker, word_of(key), NULL, 0), -EAGAIN);

@@ -110,7 +110,7 @@ static inline void *lt_event_priv(struct latency_tracker_event *event)
 /*
  * Take a reference if all of @flags are set, unless the last one is gone.
  * Relaxed on failure; the full barrier on success pairs with that of
- * lt_event_drop().
+ * lt_event_drop(), and with the release in lt_slot_publish().
  */
 static inline bool lt_event_ref(struct latency_tracker_event *event, long flags)
 {

@@ -15,8 +15,7 @@ static __always_inline bool lt_match(const struct lfht_node *node,
 {
 	const struct latency_tracker_event *event = lt_event_of_node(node);
 
-	return lt_key_equal(arg, event->data,
-			    lt_event_key_len(event));
+	return lt_key_equal(arg, event->data, lt_event_key_len(event));
 }
 
 /*

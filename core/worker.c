@@ -21,7 +21,7 @@
 /* While the pool is low and something is on its way to it, no get kicks; look this often. */
 #define LT_LOW_NS	(10 * NSEC_PER_MSEC)
 
-/* A step of growth, in events: a millisecond or two, since this is a real-time thread. */
+/* Events that it makes at once: this is a real-time thread. */
 #define LT_GROW_STEP	8192U
 
 /* More events and buckets; false: the limit of the user is reached. */

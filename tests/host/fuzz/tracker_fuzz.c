@@ -90,6 +90,11 @@ static void run_worker(u8 arg)
 	/* Now and then it loses its CPU for three seconds. */
 	fuzz_starve_ns = arg & 1 ? spans_ns[7] : 0;
 	fuzz_worker_run();
+	/* In the middle of a scan, where a request is easily lost. */
+	if (tracker->scan.is_under_way && arg & 2) {
+		set_timeout(arg);
+		settle(arg);
+	}
 }
 
 static void run_grace_period(u8 arg)

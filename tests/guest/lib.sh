@@ -8,6 +8,7 @@
 #	# description: what it proves
 #	# timeout: 60          seconds, on a machine that is three times too slow
 #	# quick: no            not part of "scripts/check quick"; optional
+#	# beside: yes          it measures no time, and may run beside other machines; optional
 #	# boot: WORDS          for the kernel's command line; optional
 #	# once: WORD           of several kernels only for the first one with the same suite or
 #	                       arch; optional

@@ -141,7 +141,6 @@ class Module:
 
     def load_without(self, places, parameters, name, expected):
         """With another letter in these places, which are a name's."""
-        before = look()
         for place in places:
             self.image[place] ^= 1
         error = self.load(parameters)
@@ -149,7 +148,6 @@ class Module:
             self.image[place] ^= 1
         if error != expected or (not error and self.unload()):
             complain(f'without {name}: {os.strerror(error)}')
-        compare(before, name)
 
 
 # --- the n-th of a kind ----------------------------------------------------------------
@@ -311,18 +309,22 @@ def needs(*paths):
 
 
 def symbols(path):
-    module = Module(path)
+    module, before = Module(path), look()
     places = list(module.needed())
     for place, name in places:
         module.load_without([place], '', name, errno.ENOENT)
+    # Not one of them came as far as its own code.
+    compare(before, 'symbols')
     print(f'symbols={len(places)} wrong={wrong}')
 
 
 def strings(path, expected, parameters, *names):
     module = Module(path)
     found = {name: places for name in names if (places := list(module.find(name)))}
+    before = look()
     for name, places in found.items():
         module.load_without(places, parameters, name, int(expected))
+        before = compare(before, name)
     print(f'found={len(found)} wrong={wrong}')
 
 

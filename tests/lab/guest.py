@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tests of tests/guest. Those with the same words for the kernel's command line share a
 machine. When it dies, its test has failed, and those that had no turn get another machine. So
-does a test whose machine died of the emulator."""
+does a test whose machine died of the emulator. Machines whose tests measure no time run side by
+side, the others have this machine for themselves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from .kernel import Kernel, is_first_of
@@ -28,6 +31,11 @@ class GuestTest:
     def boot(self) -> str:
         """Words for the kernel's command line."""
         return self.header.get("boot", "")
+
+    @property
+    def beside(self) -> bool:
+        """Whether it may run beside other machines: it measures no time."""
+        return self.header.get("beside") == "yes"
 
     @property
     def timeout(self) -> int:
@@ -77,6 +85,10 @@ def choose_tests(
     return chosen
 
 
+# A suite, or a machine with its tests.
+Job = Callable[[Place], None]
+
+
 class Guests:
     """The machines of one kernel."""
 
@@ -89,28 +101,29 @@ class Guests:
         self._more = options.strings // 4
         self._kept = place.logs / f"{kernel.name}-kept"
 
-    def _command(self, tests: Sequence[GuestTest], boot: str, turn: int) -> list[str]:
-        options = self._options
+    def _command(self, place: Place, tests: Sequence[GuestTest], turn: int) -> list[str]:
+        options, boot = self._options, tests[0].boot
         timeout = _START + sum(test.timeout + self._more for test in tests)
+        console = place.logs / f"{self._kernel.name}-console{turn}{place.tag}.log"
         return [
             str(self._top / "scripts/vm-run"),
             *("--no-build", "--kernel", self._kernel.name, "--timeout", str(timeout)),
             *(("--append", boot) if boot else ()),
-            *("--console", str(self._place.logs / f"{self._kernel.name}-console{turn}.log")),
-            *("--out", str(self._kept), "--"),
+            *("--console", str(console), "--out", str(self._kept), "--"),
             *("env", f"QUICK={int(options.quick)}", f"STRINGS={options.strings}"),
             *(f"MORE_TIME={self._more}", "tests/guest/run", self._kernel.programs),
             *(test.name for test in tests),
         ]
 
-    def _run_group(self, tests: Sequence[GuestTest], boot: str) -> None:
+    def _run_machine(self, tests: Sequence[GuestTest], place: Place) -> None:
+        """And another one, for as long as it dies."""
         name = f"{self._kernel.prefix}guest"
         todo = list(tests)
         turn = 0
         while todo:
             turn += 1
-            suite = Suite(self._place, name, repeat=True)
-            outcome = suite.run(self._command(todo, boot, turn))
+            suite = Suite(place, name, repeat=True)
+            outcome = suite.run(self._command(place, todo, turn))
             if not outcome.begun:
                 # The machine does not even start: none of these has passed.
                 for test in todo:
@@ -118,11 +131,32 @@ class Guests:
                 return
             todo = todo[len(outcome.begun) - outcome.dropped :]
 
-    def run(self, tests: Sequence[GuestTest]) -> None:
-        """Run tests, group by group."""
-        for boot in sorted({test.boot for test in tests}):
-            self._kept.mkdir(parents=True, exist_ok=True)
-            self._run_group([test for test in tests if test.boot == boot], boot)
+    def _machines(self, tests: Sequence[GuestTest], beside: bool) -> Iterator[list[GuestTest]]:
+        chosen = [test for test in tests if test.beside == beside]
+        for boot in sorted({test.boot for test in chosen}):
+            yield [test for test in chosen if test.boot == boot]
+
+    def _run_beside(self, jobs: Iterable[tuple[str, Job]], width: int) -> None:
+        with ThreadPoolExecutor(width) as pool:
+            parts = [(self._place.part(tag), job) for tag, job in jobs]
+            futures = [pool.submit(job, part) for part, job in parts]
+        for (part, _), future in zip(parts, futures):
+            self._place.tally.add(part.tally)
+            future.result()
+
+    def run(
+        self, tests: Sequence[GuestTest], width: int = 1, others: Iterable[tuple[str, Job]] = ()
+    ) -> None:
+        """Run tests, machine by machine; width: so many at a time of those that measure no time,
+        and of the others, which come first. Each has a tag for its logs."""
+        self._kept.mkdir(parents=True, exist_ok=True)
+        beside = [
+            (machine[0].name, partial(self._run_machine, machine))
+            for machine in self._machines(tests, True)
+        ]
+        self._run_beside([*others, *beside], width)
+        for machine in self._machines(tests, False):
+            self._run_machine(machine, self._place)
         # There is something in it only of what has failed.
-        if self._kept.is_dir() and not any(self._kept.iterdir()):
+        if not any(self._kept.iterdir()):
             self._kept.rmdir()

@@ -142,12 +142,12 @@ class Lane:
 
     def run(self, place: Place) -> None:
         """The suites that run guests."""
-        if "lab" in self._suites:
-            self._run_lab(place)
         if "detectors" in self._suites:
             console = str(place.logs / f"{self.kernel.name}-detectors-console.log")
             self._run_script(place, "detectors", "tests/detectors/run.sh", "--console", console)
-        Guests(self._top, place, self._options, self.kernel).run(self.tests)
+        others = [("lab", self._run_lab)] if "lab" in self._suites else []
+        width = max(1, self._options.jobs // len(self._kernels))
+        Guests(self._top, place, self._options, self.kernel).run(self.tests, width, others)
         if "mutants" in self._suites:
             self._run_mutants(place)
         if "torture" in self._suites:

@@ -6,7 +6,7 @@ import os
 import select
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import lines
@@ -35,10 +35,16 @@ class Place:
     prefix: Sequence[str] = ()
     # Whose logs have been begun.
     opened: set[str] = field(default_factory=set)
+    # At the end of the names of logs, where several suites of a lane run at a time.
+    tag: str = ""
+
+    def part(self, tag: str) -> "Place":
+        """For what runs beside others: with a tally of its own, which is to be added."""
+        return replace(self, tally=Tally(), opened=set(), tag=f"-{tag.replace('/', '-')}")
 
     def log_of(self, suite: str) -> Path:
         """The suite's log. The first time it is made empty."""
-        log = self.logs / (suite.replace("/", "-") + ".log")
+        log = self.logs / (suite.replace("/", "-") + self.tag + ".log")
         if suite not in self.opened:
             log.write_bytes(b"")
             self.opened.add(suite)

@@ -10,6 +10,7 @@ from lab.guest import Guests, GuestTest, choose_tests, find_tests
 from lab.kernel import Kernel
 from lab.options import Options
 from lab.shell import Failed
+from lab.suite import Place, Suite
 
 from .conftest import Bench
 
@@ -115,6 +116,34 @@ def test_machine_that_does_not_start(bench: Bench) -> None:
     calls = run(bench, Options(), dict.fromkeys("ab", "# timeout: 1"), "exit 124\n")
     assert len(calls) == 1
     assert bench.tally.failures[-2:] == ["guest: a did not run", "guest: b did not run"]
+
+
+def test_machines_that_measure_no_time_run_side_by_side(bench: Bench) -> None:
+    # Each waits until the others have begun; the last one must find them gone.
+    machine = (
+        'dir=$(dirname "$0"); touch "$dir/$1.begun"\n'
+        'for ((i = 0; i < 100; i++)); do [ ! -e "$dir/a.begun" -o ! -e "$dir/b.begun" -o'
+        ' ! -e "$dir/x.begun" ] || break; sleep 0.1; done\n'
+        '((i < 100)) || exit 125\n[ $1 != c -o -e "$dir/b.ended" ] || exit 125\n'
+        + GOOD
+        + 'touch "$dir/$1.ended"\n'
+    )
+    tests = {
+        "a": "# timeout: 1\n# beside: yes\n# boot: a",
+        "b": "# timeout: 1\n# beside: yes",
+        "c": "# timeout: 1",
+    }
+    top = checkout(bench.directory, tests, machine)
+
+    def other(place: Place) -> None:
+        (top / "scripts/x.begun").touch()
+        Suite(place, "x").read(["1..1", "not ok 1 - x"], 1)
+
+    Guests(top, bench.place, Options(), kernel("k")).run(find_tests(top), 3, [("x", other)])
+    assert bench.figures == (3, 1, 0)
+    assert bench.tally.failures == ["x: x"]
+    logs = ["guest-a.log", "guest-b.log", "guest.log", "x-x.log"]
+    assert sorted(file.name for file in bench.place.logs.iterdir()) == logs
 
 
 def test_files_of_failed_tests_stay(bench: Bench) -> None:

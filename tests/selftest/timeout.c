@@ -109,16 +109,16 @@ static void reclaim_goes_on(struct latency_tracker *t)
 {
 	u64 key, pairs = 0;
 
-	for (key = 0; key < 3700; key++)
+	for (key = 0; key < 3900; key++)
 		ST_EQ(st_in(t, key, 0, NULL), 0);
 	while (!st_counts(t).timeouts)
 		usleep_range(1000, 2000);
-	while (st_counts(t).timeouts < 3700 && pairs < 100000) {
+	while (st_counts(t).timeouts < 3900 && pairs < 100000) {
 		pairs += !st_in(t, key, 0, NULL) && !st_out(t, key);
 		usleep_range(50, 100);
 	}
-	/* More than are free. */
-	ST_TRUE(pairs > 800);
+	/* More than are free: 196, and what is in the caches of two CPUs. */
+	ST_TRUE(pairs > 400);
 	ST_EQ(st_counts(t).skipped, 0);
 	st_note("%llu pairs", pairs);
 }

@@ -3,12 +3,13 @@
 """The judges on traces whose truth is known. What is right must be found right; with one value of
 it changed, it must not. Prints TAP.
 
-Usage: known.py DIRECTORY
+Usage: known.py
 """
 import contextlib
 import io
 import re
 import sys
+import tempfile
 
 import fields
 import observe
@@ -286,6 +287,7 @@ def is_record(path, report):
 # A task is kept from 100 to 300 ms: (reports, what is wanted, what is said of it).
 DISK = ('block_latency: disk=sda, stage=device, pid=0, ' + times(110, 290), 'task-7')
 HELD = ('block_latency: disk=sda, stage=bio, pid=0, cause=throttled, ' + times(110, 290), 'task-7')
+OWN = (HELD[0].replace('pid=0, cause=throttled', 'pid=7, cause=getrq'), 'task-7')
 STOPPED = ('offcpu_sched_switch: pid={}, state=stopped, waker_context=softirq, waker_comm=-, '
            'stall=-, ')
 KEPT = (
@@ -293,6 +295,9 @@ KEPT = (
     ((DISK,), 'disk:sdb', 'covered=180000000 unknown=0 missing=disk:sdb other=disk:sda'),
     ((HELD,), 'disk:sda', 'covered=180000000 unknown=0 missing= other=io:throttled'),
     ((HELD,), 'disk:sda io:getrq', 'covered=180000000 unknown=0 missing=io:getrq other=io:throttled'),
+    # Bios of others, too.
+    ((HELD, OWN), 'disk:sda io:getrq', 'covered=180000000 unknown=0 missing= other='),
+    ((HELD, OWN), 'disk:sda', 'covered=180000000 unknown=0 missing= other=io:getrq'),
     ((DISK, (STOPPED.format(7) + times(105, 280), 'task-7')), 'disk:sda',
      'covered=185000000 unknown=0 missing= other=state:stopped'),
     ((DISK, (STOPPED.format(7) + times(105, 280), 'task-7')), 'disk:sda state:stopped? irq:lt?',
@@ -332,8 +337,8 @@ def others(path):
     yield 'types of a field in LTTng', types, [1, 0, 0]
 
 
-def main():
-    path, results = f'{sys.argv[1]}/trace', []
+def main(path):
+    results = []
     for text, *case in OBSERVED:
         results.append((f'observe.py: {text}', *observed(path, *case)))
     for kind, kernel, report, task, unjudged in REPORTS:
@@ -349,4 +354,5 @@ def main():
         print(f'{"" if good else "not "}ok - {text}: {found}')
 
 
-main()
+with tempfile.TemporaryDirectory() as directory:
+    main(f'{directory}/trace')

@@ -21,6 +21,7 @@ import ftrace
 CAUSES = {'state:' + state for state in ('preempted', 'yielded', 'throttled', 'stopped', 'traced',
                                          'frozen', 'other')}
 CAUSE_FIELDS = ('cause', 'holder', 'disk', 'io', 'packet', 'qdisc', 'irq', 'stall')
+OTHERS = 'of others: '
 UNKNOWN = {'state:unknown', 'cause:unknown', 'io:unknown'}
 
 
@@ -79,8 +80,13 @@ def spans_of(trace, waits, wanted):
             span = max(begin, first), min(begin + int(fields['delay']), last)
             if span[0] < span[1] and is_about(line.event, fields, pid, interrupts):
                 for name in names(line.event, fields) | {''}:
+                    if name.startswith('io:') and fields['pid'] != str(pid):
+                        name = OTHERS + name
                     spans.setdefault(name, []).append(span)
-    return spans
+    # What kept the bios of others is why it waited only if it has none of its own.
+    own = any(name.startswith('io:') for name in spans)
+    return {name.replace(OTHERS, ''): of for name, of in spans.items()
+            if not (own and name.startswith(OTHERS))}
 
 
 def judge(trace, lines, wanted):

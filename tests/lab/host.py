@@ -19,6 +19,7 @@ def host_suites(top: Path, options: Options) -> dict[str, list[str]]:
     pytest = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:terminal"]
     suites = {
         "check-self": ["env", f"PYTHONPATH={top}/tests", *pytest, str(top / "tests/lab")],
+        "judges": [sys.executable, str(top / "tests/guest/known.py")],
         "host": [*make, "check", *(["QUICK=1"] if options.quick else [])],
         "host-mutants": [*make, "mutants"],
         "models": [str(top / "tests/litmus/run.sh"), str(top / "build/models")],

@@ -15,6 +15,7 @@ Sets up, builds and runs all tests. The last line is "N passed, N failed, N skip
 the exit status is 0 only if none failed.
 
   check-self     does scripts/check itself count right? (tests/lab)
+  judges         do the programs that judge traces judge right?
   host           the core's lock-free parts in user space: stress tests, plain,
                  with AddressSanitizer and with ThreadSanitizer
   host-mutants   broken variants of them, each of which the host tests must catch

@@ -52,7 +52,7 @@ struct llist_node *lt_alloc_items(struct lt_alloc *alloc, int nid,
 		return NULL;
 	chunk->next = alloc->chunks;
 	alloc->chunks = chunk;
-	alloc->bytes += size;
+	WRITE_ONCE(alloc->bytes, alloc->bytes + size);
 	while (count--) {
 		item = (void *)(chunk->items + count * alloc->item_size);
 		item->nid = nid;

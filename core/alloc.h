@@ -31,7 +31,7 @@ struct lt_pool_item;
 /**
  * struct lt_alloc - an allocator
  * @item_size: bytes per item
- * @bytes: memory of the items
+ * @bytes: memory of the items; read at any time
  * @chunks: what alloc.c has allocated, newest first
  */
 struct lt_alloc {

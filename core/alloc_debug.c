@@ -66,7 +66,7 @@ struct llist_node *lt_alloc_items(struct lt_alloc *alloc, int nid,
 		item->link.next = list;
 		list = &item->link;
 	}
-	alloc->bytes += count * alloc->item_size;
+	WRITE_ONCE(alloc->bytes, alloc->bytes + count * alloc->item_size);
 	return list;
 }
 

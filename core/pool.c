@@ -185,7 +185,7 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 static unsigned int batches_owed(const struct lt_pool *pool,
 				 struct lt_pool_cache *cache)
 {
-	unsigned int all = pool->capacity / pool->batch;
+	unsigned int all = READ_ONCE(pool->capacity) / pool->batch;
 	unsigned int owed = READ_ONCE(cache->taken) - cache->given;
 
 	if (owed > all) {
@@ -226,8 +226,7 @@ static struct lt_pool_item *renew_batches(struct lt_pool *pool,
  * events begin on one CPU and end on another, the second has no use for them,
  * and the first would have to search the stacks of all CPUs.
  *
- * Context: Task; the caller serialises it with itself, lt_pool_put() and
- * lt_pool_grow().
+ * Context: Task; the caller serialises it with itself and lt_pool_put().
  */
 void lt_pool_put_batches(struct lt_pool *pool, int cpu,
 			 struct lt_pool_item *batches)
@@ -254,7 +253,7 @@ void lt_pool_put_batches(struct lt_pool *pool, int cpu,
  * @pool: the pool
  * @items: chain of items, each a grace period after its last user
  *
- * Context: Task; the caller serialises it with itself and lt_pool_grow().
+ * Context: Task; the caller serialises it with itself.
  */
 void lt_pool_put(struct lt_pool *pool, struct llist_node *items)
 {
@@ -300,8 +299,7 @@ static struct llist_node *make_items(struct lt_pool *pool, int nid,
  * @pool: the pool
  * @more: how many, split over the online nodes
  *
- * Context: Task, may sleep; the caller serialises it with itself and
- * lt_pool_put().
+ * Context: Task, may sleep; the caller serialises it with itself.
  * Return: 0, or -ENOMEM if not all of them could be had; those that could are
  * in use.
  */
@@ -439,7 +437,7 @@ bool lt_pool_is_low(const struct lt_pool *pool)
  * lt_pool_ran_dry() - has a get found the pool empty since the last call?
  * @pool: the pool
  *
- * Context: Any; the caller serialises it with itself.
+ * Context: Any; of two callers at once, one may not be told.
  * Return: true if lt_pool_get() found nothing.
  */
 bool lt_pool_ran_dry(struct lt_pool *pool)

@@ -25,10 +25,12 @@
  *
  *                  lt_pool_get   lt_pool_put   lt_pool_grow
  *  lt_pool_get     lock-free     lock-free     lock-free
- *  lt_pool_put     lock-free     serialise     serialise
- *  lt_pool_grow    lock-free     serialise     serialise
+ *  lt_pool_put     lock-free     serialise     lock-free
+ *  lt_pool_grow    lock-free     lock-free     serialise
  *
- * "serialise": the caller has to; in a tracker one thread calls both.
+ * "serialise": the caller has to; in a tracker one thread puts, and one work item
+ * grows. Beside each other they push batches, each its own, with a cmpxchg(); and
+ * total, capacity and the chunks of memory are those of the growth alone.
  */
 #ifndef _LT_CORE_POOL_H
 #define _LT_CORE_POOL_H

@@ -10,6 +10,7 @@
 #include <linux/kobject.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/workqueue.h>
 
 #include "core/counters.h"
 #include "core/event.h"
@@ -83,7 +84,9 @@ struct lt_scan {
  * @crossings: the pollers that wait for a report
  * @kicked: the worker has work; set before it is woken
  * @kick: wakes the worker from any context
- * @worker: the thread; reclaim, growth, timeouts, collection
+ * @worker: the thread; reclaim, timeouts, collection
+ * @grow: makes more events; queued by the worker
+ * @is_growing: @grow was queued and has not done it yet
  * @grow_limit: capacity up to which the pool may grow
  * @lock: serialises control operations (tracking, clear)
  * @kobj: the directory in sysfs
@@ -119,6 +122,8 @@ struct latency_tracker {
 	bool kicked;
 	struct irq_work kick;
 	struct task_struct *worker;
+	struct work_struct grow;
+	bool is_growing;
 	u32 grow_limit;
 	struct mutex lock; /* tracking_on, clear */
 	struct kobject kobj;

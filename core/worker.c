@@ -2,6 +2,9 @@
 /*
  * The thread of a tracker does what the probes may not do. It sleeps until the
  * next deadline, at most LT_IDLE_NS; a kick wakes it early, see kick.c.
+ *
+ * It is a real-time thread. To make more events and buckets takes long, and so is
+ * for a work item of ordinary priority, which only the thread queues, one at a time.
  */
 #include <linux/err.h>
 #include <linux/hrtimer.h>
@@ -15,26 +18,48 @@
 #include "core/timeout.h"
 #include "core/tracker.h"
 #include "core/worker.h"
+#include "wrapper/workqueue.h"
 
 /* Bring retired events home at least this often. */
 #define LT_IDLE_NS	NSEC_PER_SEC
 /* While the pool is low and something is on its way to it, no get kicks; look this often. */
 #define LT_LOW_NS	(10 * NSEC_PER_MSEC)
 
-/* Events that it makes at once: this is a real-time thread. */
+/* Events that are made at once: who waits for some gets the first of them soon. */
 #define LT_GROW_STEP	8192U
 
-/* More events and buckets; false: the limit of the user is reached. */
-static bool grow(struct latency_tracker *tracker)
+static void grow_work(struct work_struct *work)
 {
+	struct latency_tracker *tracker =
+		container_of(work, struct latency_tracker, grow);
 	u32 capacity = tracker->pool.capacity;
 	u32 limit = READ_ONCE(tracker->grow_limit);
+	int err = 0;
 
-	if (capacity >= limit)
-		return false;
-	lt_pool_grow(&tracker->pool, min3(capacity, limit - capacity, LT_GROW_STEP));
+	if (capacity < limit)
+		err = lt_pool_grow(&tracker->pool,
+				   min3(capacity, limit - capacity, LT_GROW_STEP));
 	/* Buckets for the new events; without them it is slower, not wrong. */
 	lfht_resize(tracker->ht, tracker->pool.capacity);
+	/* What found the pool empty meanwhile is no reason to grow once more. */
+	lt_pool_ran_dry(&tracker->pool);
+	/* Whoever sees this sees the new capacity. Pairs with grow(). */
+	smp_store_release(&tracker->is_growing, false);
+	/* For want of memory it is tried again when the worker looks by itself. */
+	if (!err)
+		lt_kick(tracker);
+}
+
+/* More events and buckets, soon; false: the limit of the user is reached. */
+static bool grow(struct latency_tracker *tracker)
+{
+	/* Pairs with grow_work(). */
+	if (smp_load_acquire(&tracker->is_growing))
+		return true;
+	if (READ_ONCE(tracker->pool.capacity) >= READ_ONCE(tracker->grow_limit))
+		return false;
+	WRITE_ONCE(tracker->is_growing, true);
+	queue_work(lt_unbound_wq, &tracker->grow);
 	return true;
 }
 
@@ -128,6 +153,7 @@ int lt_worker_start(struct latency_tracker *tracker)
 	struct task_struct *task;
 
 	lt_kick_init(tracker);
+	INIT_WORK(&tracker->grow, grow_work);
 	task = kthread_create(worker, tracker, "lt_%s", tracker->name);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
@@ -142,14 +168,16 @@ int lt_worker_start(struct latency_tracker *tracker)
  * lt_worker_stop() - stop the thread
  * @tracker: no event begins any more
  *
- * When it returns no callback runs, and neither irq_work nor RCU holds
- * anything of @tracker.
+ * When it returns no callback runs, and neither irq_work, a work item nor RCU
+ * holds anything of @tracker.
  *
  * Context: Task, may sleep.
  */
 void lt_worker_stop(struct latency_tracker *tracker)
 {
 	kthread_stop(tracker->worker);
+	/* Behind it: only the worker queues it. It may kick, which wakes nobody. */
+	cancel_work_sync(&tracker->grow);
 	/* Behind it: a callback of the worker may have kicked. */
 	irq_work_sync(&tracker->kick);
 	lt_reclaim_drain(&tracker->reclaim);

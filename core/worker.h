@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The thread of a tracker: it reclaims, grows, times out, collects and wakes
- * pollers.
+ * The thread of a tracker: it reclaims, times out, collects and wakes pollers; and
+ * the work item that lets the pool and the table grow.
  */
 #ifndef _LT_CORE_WORKER_H
 #define _LT_CORE_WORKER_H

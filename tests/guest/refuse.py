@@ -9,8 +9,8 @@ grows. After each it looks whether anything was left behind.
         the 1st, 2nd, 3rd ... of a KIND, until all went well without one. KIND is "call", a call
         of a module of ours that can fail, see tests/inject/refuse.c; or an allocation as
         CONFIG_FAULT_INJECTION counts them: "alloc" of this task, "init" likewise, but only from
-        the module's init function on, "thread" of the kernel's thread that makes the threads. For
-        "grow" both are those of the tracker's thread.
+        the module's init function on, "thread" of the kernel's thread that makes the threads,
+        "work" of the work items of the core. "call" for "grow" is that of any task.
   refuse needs FILE...
         prints the symbols that modules ask the kernel for, one per line
   refuse symbols FILE
@@ -160,13 +160,16 @@ class Failure:
         self.kind = kind
         self.file = None
         (REFUSE / 'task').write_text(str(task))
-        if kind != 'call':
+        if kind not in ('call', 'work'):
             # To open it would be counted.
             self.file = os.open(f'/proc/{2 if kind == "thread" else task}/fail-nth', os.O_RDWR)
 
+    def counter(self):
+        return 'nth' if self.kind == 'call' else 'work_nth'
+
     def arm(self, n):
-        if self.kind == 'call':
-            (REFUSE / 'nth').write_text(str(n))
+        if self.kind in ('call', 'work'):
+            (REFUSE / self.counter()).write_text(str(n))
         elif self.kind == 'init':
             (REFUSE / 'init_nth').write_text(str(n))
         else:
@@ -174,9 +177,9 @@ class Failure:
 
     def disarm(self):
         """Returns whether it has failed."""
-        if self.kind == 'call':
-            left = int((REFUSE / 'nth').read_text())
-            (REFUSE / 'nth').write_text('0')
+        if self.kind in ('call', 'work'):
+            left = int((REFUSE / self.counter()).read_text())
+            (REFUSE / self.counter()).write_text('0')
             return not left
         left = int(os.pread(self.file, 16, 0))
         os.pwrite(self.file, b'0', 0)
@@ -254,7 +257,7 @@ def grow(kind, path, argument):
                             f' usec_threshold=18446744073709551 tgid={os.getpid()}')
         if error:
             sys.exit(f'load: {os.strerror(error)}')
-        failure = Failure(kind, next(threads('lt_syscalls'))[0])
+        failure = Failure(kind, 0)
         exit_, gate = os.pipe()
         blocked = [threading.Thread(target=os.read, args=(exit_, 1)) for _ in range(number)]
         failure.arm(n)

@@ -9,7 +9,7 @@
  * further down is for fail-nth of a kernel that has it, see init_nth.
  *
  * Parameters:
- *	task		whose calls, by its pid
+ *	task		whose calls, by its pid; 0 is all tasks
  *	nth		the how many-th of its calls fails, counted down; 0 is none,
  *			or that it has failed
  *	failed		which function that was, and its caller
@@ -18,6 +18,8 @@
  *			the kernel have to call
  *	init_nth	fail-nth of the task, set when it begins the init function of
  *			a module; -1 if the kernel has no such thing
+ *	work_nth	likewise for the work items of our modules, which share it: behind
+ *			each of them, what is left; 0 if it has failed
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -27,6 +29,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <linux/workqueue.h>
 
 #include "wrapper/kprobes.h"
 
@@ -45,6 +48,9 @@ static int init_nth;
 static int init_nth = -1;
 #endif
 module_param(init_nth, int, 0644);
+
+static int work_nth;
+module_param(work_nth, int, 0644);
 
 static void *fail_null(void)
 {
@@ -94,8 +100,8 @@ static int on_call(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct failing *failing = container_of(kp, struct failing, kp);
 
-	if (current->pid != READ_ONCE(task) || READ_ONCE(nth) <= 0 ||
-	    !is_ours(failing, regs))
+	if ((READ_ONCE(task) && current->pid != READ_ONCE(task)) ||
+	    READ_ONCE(nth) <= 0 || !is_ours(failing, regs))
 		return 0;
 	if (--nth)
 		return 0;
@@ -199,6 +205,78 @@ static struct kprobe init_probe = {
 	.pre_handler = on_init,
 };
 
+/* --- work items, which run in any of the kernel's tasks --- */
+
+#ifdef CONFIG_FAULT_INJECTION
+/* Whose fail_nth is that of a work item of ours, while it runs; they run one at a time. */
+static struct task_struct *worker;
+
+static void on_work(void *data, struct work_struct *work)
+{
+	char text[KSYM_SYMBOL_LEN];
+
+	if (READ_ONCE(work_nth) <= 0 || READ_ONCE(worker))
+		return;
+	snprintf(text, sizeof(text), "%ps", work->func);
+	if (!strstr(text, "[latency_tracker]"))
+		return;
+	WRITE_ONCE(worker, current);
+	WRITE_ONCE(current->fail_nth, work_nth);
+}
+
+static void on_work_end(void *data, struct work_struct *work,
+			work_func_t function)
+{
+	if (READ_ONCE(worker) != current)
+		return;
+	WRITE_ONCE(work_nth, current->fail_nth);
+	WRITE_ONCE(current->fail_nth, 0);
+	WRITE_ONCE(worker, NULL);
+}
+
+static struct tracepoint *work_start, *work_end;
+
+static void find_work(struct tracepoint *tp, void *priv)
+{
+	if (!strcmp(tp->name, "workqueue_execute_start"))
+		work_start = tp;
+	if (!strcmp(tp->name, "workqueue_execute_end"))
+		work_end = tp;
+}
+
+static int hook_work(void)
+{
+	int err;
+
+	for_each_kernel_tracepoint(find_work, NULL);
+	if (!work_start || !work_end)
+		return -ENOENT;
+	err = tracepoint_probe_register(work_start, on_work, NULL);
+	if (err)
+		return err;
+	err = tracepoint_probe_register(work_end, on_work_end, NULL);
+	if (err)
+		tracepoint_probe_unregister(work_start, on_work, NULL);
+	return err;
+}
+
+static void unhook_work(void)
+{
+	tracepoint_probe_unregister(work_end, on_work_end, NULL);
+	tracepoint_probe_unregister(work_start, on_work, NULL);
+	tracepoint_synchronize_unregister();
+}
+#else
+static int hook_work(void)
+{
+	return 0;
+}
+
+static void unhook_work(void)
+{
+}
+#endif
+
 static void unhook_all(void)
 {
 	unsigned int i;
@@ -231,9 +309,12 @@ static int __init fail_init(void)
 	if (init_nth < 0)
 		return 0;
 	err = register_kprobe(&init_probe);
+	if (err)
+		init_probe.addr = NULL;
+	else
+		err = hook_work();
 	if (!err)
 		return 0;
-	init_probe.addr = NULL;
 
 err_unhook:
 	unhook_all();
@@ -243,6 +324,8 @@ module_init(fail_init);
 
 static void __exit fail_exit(void)
 {
+	if (init_nth >= 0)
+		unhook_work();
 	unhook_all();
 }
 module_exit(fail_exit);

@@ -22,6 +22,7 @@ bool fuzz_reader;
 
 static int depth;
 static struct rcu_head *callback;	/* the product has one at a time */
+static struct work_struct *queued;	/* likewise */
 static bool before_reader;		/* it was queued before the reader came */
 static u32 random_state;
 static const u8 *input;
@@ -41,7 +42,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	unsigned int ops = 0;
 
-	EXPECT(!depth && !fuzz_reader && !callback, "an input left something behind");
+	EXPECT(!depth && !fuzz_reader && !callback && !queued,
+	       "an input left something behind");
 	input = data;
 	left = size;
 	fuzz_trace = getenv("FUZZ_TRACE");
@@ -154,7 +156,28 @@ void rcu_barrier(void)
 	fuzz_grace_period();
 }
 
-/* ---- the thread ---- */
+/* ---- the thread, and a work item ---- */
+
+void queue_work(void *wq, struct work_struct *work)
+{
+	EXPECT(!queued, "a second one");
+	queued = work;
+}
+
+void cancel_work_sync(struct work_struct *work)
+{
+	queued = NULL;
+}
+
+static bool run_work(void)
+{
+	struct work_struct *work = queued;
+
+	queued = NULL;
+	if (work)
+		work->func(work);
+	return work;
+}
 
 struct task_struct *host_kthread_create(int (*fn)(void *data), void *data)
 {
@@ -185,15 +208,19 @@ void schedule_hrtimeout(ktime_t *delta, int mode)
 
 void fuzz_worker_run(void)
 {
+	/* While something else has the CPU, there is none for a work item. */
+	bool starves = fuzz_starve_ns;
 	unsigned int turns = 0;
 
-	while (fuzz_task.fn && (fuzz_task.runs || fuzz_clock >= fuzz_task.wake_ns)) {
-		EXPECT(++turns < 100, "the worker does not come to rest");
-		fuzz_task.runs = false;
-		fuzz_task.asleep = false;
-		fuzz_task.fn(fuzz_task.data);
-		EXPECT(fuzz_task.asleep, "the worker ended");
-	}
+	do {
+		while (fuzz_task.fn && (fuzz_task.runs || fuzz_clock >= fuzz_task.wake_ns)) {
+			EXPECT(++turns < 100, "the worker does not come to rest");
+			fuzz_task.runs = false;
+			fuzz_task.asleep = false;
+			fuzz_task.fn(fuzz_task.data);
+			EXPECT(fuzz_task.asleep, "the worker ended");
+		}
+	} while (!starves && run_work());
 }
 
 void wake_up_process(struct task_struct *task)

@@ -375,6 +375,19 @@ struct irq_work { void (*func)(struct irq_work *work); };
 #define irq_work_queue(w)	((w)->func(w))
 #define irq_work_sync(w)	((void)(w))
 
+/* ---- workqueue.h: at once, unless the fuzzer says otherwise ---- */
+
+struct work_struct { void (*func)(struct work_struct *work); };
+#define INIT_WORK(w, fn)	((w)->func = (fn))
+#define system_unbound_wq	NULL
+#ifdef HOST_FUZZ
+void queue_work(void *wq, struct work_struct *work);
+void cancel_work_sync(struct work_struct *work);
+#else
+#define queue_work(wq, w)	((void)(wq), (w)->func(w))
+#define cancel_work_sync(w)	((void)(w))
+#endif
+
 /* ---- ktime.h, jiffies.h, sched.h, kthread.h, hrtimer.h: of which kernel ---- */
 
 typedef s64 ktime_t;

@@ -29,6 +29,7 @@ static noinline int whole_late(struct latency_tracker *tracker,
 	lfht_node_init_deleted(&event->node);
 	lt_count(tracker->counters, LT_STARTED);
 	lt_count(tracker->counters, LT_FINISHED);
+	lt_profile_add(&tracker->profile, delay_ns);
 	lt_finish_late(tracker, event, end_ns, delay_ns, threshold_ns, out_id,
 		       out_data);
 	return 1;
@@ -51,6 +52,7 @@ static __always_inline int whole(struct latency_tracker *tracker,
 				  threshold_ns, out_id, out_data);
 	lt_count(tracker->counters, LT_STARTED);
 	lt_count(tracker->counters, LT_FINISHED);
+	lt_profile_add(&tracker->profile, delay_ns);
 	return 0;
 }
 
@@ -139,6 +141,7 @@ u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
 		return end_ns;
 	lt_count(tracker->counters, LT_STARTED);
 	lt_count(tracker->counters, LT_FINISHED);
+	lt_profile_add(&tracker->profile, end_ns - start_ns);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_whole_in_time);

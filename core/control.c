@@ -8,34 +8,14 @@
 #include <linux/sysfs.h>
 
 #include "core/control.h"
+#include "core/control_attr.h"
+#include "core/control_profile.h"
 #include "core/crossings.h"
 #include "core/pending.h"
 #include "core/settings.h"
-#include "core/tracker.h"
 
 static struct kset *lt_kset;
 static DEFINE_MUTEX(lt_names); /* look a name up and take it in one step */
-
-/**
- * struct lt_attr - a file
- * @attr: sysfs's
- * @get: the value
- * @set: change it, or NULL; returns 0 or a negative errno
- * @max: the largest value that may be written
- * @counter: for get_counter()
- */
-struct lt_attr {
-	struct attribute attr;
-	u64 (*get)(struct latency_tracker *tracker, const struct lt_attr *attr);
-	int (*set)(struct latency_tracker *tracker, u64 value);
-	u64 max;
-	enum lt_counter counter;
-};
-
-static struct latency_tracker *to_tracker(struct kobject *kobj)
-{
-	return container_of(kobj, struct latency_tracker, kobj);
-}
 
 static u64 get_threshold(struct latency_tracker *tracker,
 			 const struct lt_attr *attr)
@@ -114,11 +94,6 @@ static u64 get_counter(struct latency_tracker *tracker,
 	return lt_counter_sum(tracker->counters, attr->counter);
 }
 
-#define LT_RW(_name, _get, _set, _max)					\
-	static struct lt_attr attr_##_name = {				\
-		.attr = { .name = #_name, .mode = 0644 },		\
-		.get = _get, .set = _set, .max = _max,			\
-	}
 #define LT_RO(_name, _get)						\
 	static struct lt_attr attr_##_name = {				\
 		.attr = { .name = #_name, .mode = 0444 },		\
@@ -166,13 +141,20 @@ static struct attribute *lt_attrs[] = {
 	&attr_crossings_interval_ns.attr,
 	NULL,
 };
-ATTRIBUTE_GROUPS(lt);
+
+static const struct attribute_group lt_group = { .attrs = lt_attrs };
+
+static const struct attribute_group *lt_groups[] = {
+	&lt_group, &lt_profile_group, NULL,
+};
 
 static ssize_t lt_show(struct kobject *kobj, struct attribute *attr, char *buf)
 {
 	struct lt_attr *a = container_of(attr, struct lt_attr, attr);
 
-	return sysfs_emit(buf, "%llu\n", a->get(to_tracker(kobj), a));
+	if (a->show)
+		return a->show(lt_tracker_of(kobj), a, buf);
+	return sysfs_emit(buf, "%llu\n", a->get(lt_tracker_of(kobj), a));
 }
 
 static ssize_t lt_store(struct kobject *kobj, struct attribute *attr,
@@ -186,7 +168,7 @@ static ssize_t lt_store(struct kobject *kobj, struct attribute *attr,
 
 	if (kstrtoull(buf, base, &value) || value > a->max)
 		return -EINVAL;
-	err = a->set(to_tracker(kobj), value);
+	err = a->set(lt_tracker_of(kobj), value);
 	return err ? err : count;
 }
 
@@ -197,7 +179,7 @@ static const struct sysfs_ops lt_sysfs_ops = {
 
 static void lt_release(struct kobject *kobj)
 {
-	complete(&to_tracker(kobj)->released);
+	complete(&lt_tracker_of(kobj)->released);
 }
 
 static struct kobj_type lt_ktype = {

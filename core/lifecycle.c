@@ -58,10 +58,17 @@ static int init_memory(struct latency_tracker *tracker,
 		goto err_pool;
 	tracker->ht = lfht_new(roundup_pow_of_two(c->max_events),
 			       roundup_pow_of_two(max));
-	if (!IS_ERR(tracker->ht))
+	err = PTR_ERR_OR_ZERO(tracker->ht);
+	if (err)
+		goto err_reclaim;
+	lt_profile_init(&tracker->profile);
+	err = lt_profile_set(&tracker->profile, c->profile);
+	if (!err)
 		return 0;
-	err = PTR_ERR(tracker->ht);
 
+	lt_profile_destroy(&tracker->profile);
+	lfht_destroy(tracker->ht);
+err_reclaim:
 	lt_reclaim_destroy(&tracker->reclaim);
 err_pool:
 	lt_pool_destroy(&tracker->pool);
@@ -72,6 +79,9 @@ err_counters:
 
 static void free_memory(struct latency_tracker *tracker)
 {
+	WARN_ON(!lt_profile_has_all(&tracker->profile,
+				    lt_counter_sum(tracker->counters, LT_FINISHED)));
+	lt_profile_destroy(&tracker->profile);
 	WARN_ON(lfht_destroy(tracker->ht));
 	lt_reclaim_destroy(&tracker->reclaim);
 	lt_pool_destroy(&tracker->pool);

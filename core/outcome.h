@@ -81,11 +81,13 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 
 	lt_count(tracker->counters, LT_FINISHED);
 	if (lt_is_late(delay_ns, threshold_ns)) {
+		lt_profile_add(&tracker->profile, delay_ns);
 		lt_finish_late(tracker, event, now_ns, delay_ns, threshold_ns,
 			       out_id, out_data);
 		return 1;
 	}
 	lt_put(tracker, event, LT_EVENT_OPEN);
+	lt_profile_add(&tracker->profile, delay_ns);
 	return 0;
 }
 
@@ -123,8 +125,12 @@ static __always_inline int lt_finish_slot(struct latency_tracker *tracker,
 	if (unlikely(now_ns < start_ns))
 		lt_count(tracker->counters, LT_CLOCK_BACK);
 	lt_count(tracker->counters, LT_FINISHED);
-	if (likely(!is_late))
+	/* The last thing that is done: no register has to outlive it. */
+	if (likely(!is_late)) {
+		lt_profile_add(&tracker->profile, delay_ns);
 		return 0;
+	}
+	lt_profile_add(&tracker->profile, delay_ns);
 	/* It holds the slot until the callback is through. */
 	lt_finish_late(tracker, event, now_ns, delay_ns, threshold_ns, out_id,
 		       out_data);

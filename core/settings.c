@@ -143,3 +143,32 @@ void latency_tracker_clear(struct latency_tracker *tracker)
 	mutex_unlock(&tracker->lock);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_clear);
+
+/**
+ * latency_tracker_set_profile() - count delays in the profile, or do not
+ * @tracker: the tracker
+ * @on: count; what was counted before stays
+ *
+ * Context: Task, may sleep.
+ * Return: 0; -EINVAL for NULL and ERR_PTR(); -ENOMEM, the first time.
+ */
+int latency_tracker_set_profile(struct latency_tracker *tracker, bool on)
+{
+	if (IS_ERR_OR_NULL(tracker))
+		return -EINVAL;
+	return lt_profile_set(&tracker->profile, on);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_set_profile);
+
+/**
+ * latency_tracker_get_profile() - is the profile on?
+ * @tracker: the tracker
+ *
+ * Context: Any.
+ * Return: whether delays are counted; false without a tracker.
+ */
+bool latency_tracker_get_profile(const struct latency_tracker *tracker)
+{
+	return !IS_ERR_OR_NULL(tracker) && READ_ONCE(tracker->profile.counted);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_get_profile);

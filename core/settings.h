@@ -16,6 +16,8 @@ int latency_tracker_set_timeout(struct latency_tracker *tracker,
 int latency_tracker_set_collect(struct latency_tracker *tracker,
 				u64 collect_ns);
 int latency_tracker_set_tracking(struct latency_tracker *tracker, bool on);
+int latency_tracker_set_profile(struct latency_tracker *tracker, bool on);
+bool latency_tracker_get_profile(const struct latency_tracker *tracker);
 void latency_tracker_clear(struct latency_tracker *tracker);
 
 #endif /* _LT_CORE_SETTINGS_H */

@@ -15,6 +15,7 @@
 #include "core/counters.h"
 #include "core/event.h"
 #include "core/pool.h"
+#include "core/profile.h"
 #include "core/reclaim.h"
 #include "core/types.h"
 #include "rculfhash/rculfhash.h"
@@ -69,6 +70,7 @@ struct lt_scan {
  *	deadline is earlier, and not a default one, asks for a scan
  * @tracking_on: begins are accepted; read inside the RCU section of the begin
  * @rescan: a scan was asked for
+ * @profile: the distribution of all delays
  * @slots: an event stays with its key; see slot.h
  * @low_armed: a pool that runs low has to kick the worker
  * @key_size: longest key
@@ -111,6 +113,7 @@ struct latency_tracker {
 	u16 key_size;
 	u16 priv_size;
 	u8 priv_off;
+	struct lt_profile profile;
 	struct lt_pool pool;
 	struct lt_reclaim reclaim;
 
@@ -138,11 +141,12 @@ lt_event_own(const struct latency_tracker *tracker,
 	return lt_event_priv(event) + tracker->priv_size;
 }
 
-/* Bytes of events and buckets. */
+/* Bytes of events, buckets and the profile. */
 static inline u64 lt_memory(const struct latency_tracker *tracker)
 {
 	return READ_ONCE(tracker->pool.alloc.bytes) +
-	       lfht_size(tracker->ht) * sizeof(struct lfht_node);
+	       lfht_size(tracker->ht) * sizeof(struct lfht_node) +
+	       READ_ONCE(tracker->profile.bytes);
 }
 
 #endif /* _LT_CORE_TRACKER_H */

@@ -133,6 +133,7 @@ typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *ver
  *	key that has a slot never finds the pool dry, but while others hold its event.
  *	@max_events and @grow_limit have to do for all keys that there are.
  *	While a begin replaces what is pending, a look-up may find nothing for a moment.
+ * @profile: the distribution of all delays is counted from the begin on
  */
 struct latency_tracker_config {
 	const char *name;
@@ -148,6 +149,7 @@ struct latency_tracker_config {
 	u16 key_size;
 	u16 priv_size;
 	bool slots;
+	bool profile;
 };
 
 /**

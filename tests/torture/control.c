@@ -74,6 +74,7 @@ struct latency_tracker_config tt_config(struct tt_life *life)
 		.key_size = sizeof(u64),
 		.priv_size = sizeof(struct tt_priv),
 		.slots = tt_slots && !life->other,
+		.profile = true,
 	};
 }
 

@@ -250,10 +250,12 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #include "core/alloc.c"
 #endif
 #include "core/control.c"
+#include "core/control_profile.c"
 #include "core/crossings.c"
 #include "core/kick.c"
 #include "core/pending.c"
 #include "core/pool.c"
+#include "core/profile.c"
 #include "core/slot.c"
 #include "core/timeout.c"
 #include "core/worker.c"

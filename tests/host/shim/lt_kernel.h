@@ -41,7 +41,7 @@ typedef unsigned int gfp_t;
 
 #define HOST_MAX_CPUS		16
 #define HOST_MAX_THREADS	32
-#define HOST_PERCPU_STRIDE	4096
+#define HOST_PERCPU_STRIDE	8192
 
 /* ---- what the tests use ---- */
 
@@ -115,6 +115,7 @@ static inline void host_perturb(u32 weight) { (void)weight; }
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define noinline		__attribute__((__noinline__))
+#define notrace
 #define fallthrough		__attribute__((__fallthrough__))
 #define __percpu
 #define __aligned(x)		__attribute__((__aligned__(x)))
@@ -143,6 +144,9 @@ static inline void host_perturb(u32 weight) { (void)weight; }
 #define struct_size(p, member, n) \
 	(sizeof(*(p)) + sizeof(*(p)->member) * (size_t)(n))
 #define __ffs(x)		((unsigned int)__builtin_ctzl(x))
+#define __fls(x)		(63 - (unsigned long)__builtin_clzl(x))
+#define mul_u64_u64_shr(a, b, n)	((u64)((__uint128_t)(a) * (b) >> (n)))
+#define div_u64(a, b)		((u64)(a) / (u32)(b))
 
 static inline unsigned int order_base_2(unsigned long n)
 {
@@ -245,12 +249,16 @@ unsigned int host_cpu(void);
 #define per_cpu_ptr(p, cpu) \
 	((typeof(p))((char *)(p) + (size_t)(cpu) * HOST_PERCPU_STRIDE))
 #define this_cpu_ptr(p)		per_cpu_ptr(p, host_cpu())
-#define this_cpu_add(pcp, v) \
-	((void)__atomic_fetch_add(this_cpu_ptr(&(pcp)), v, __ATOMIC_RELAXED))
-/* The kernel's needs no section of the caller. */
-#define this_cpu_inc(pcp)	\
-	do { host_preempt_disable(); this_cpu_add(pcp, 1);		\
-	     host_preempt_enable(); } while (0)
+/* The kernel's need no section of the caller. */
+#define this_cpu_add(pcp, v)	do {					\
+	host_preempt_disable();						\
+	__atomic_fetch_add(this_cpu_ptr(&(pcp)), v, __ATOMIC_RELAXED);	\
+	host_preempt_enable();						\
+} while (0)
+#define this_cpu_inc(pcp)	this_cpu_add(pcp, 1)
+#define this_cpu_read(pcp)	({ host_preempt_disable();		\
+	typeof(pcp) v_ = READ_ONCE(*this_cpu_ptr(&(pcp)));		\
+	host_preempt_enable(); v_; })
 #define this_cpu_cmpxchg(pcp, o, n)	cmpxchg_relaxed(this_cpu_ptr(&(pcp)), o, n)
 #endif
 
@@ -380,12 +388,19 @@ struct irq_work { void (*func)(struct irq_work *work); };
 struct work_struct { void (*func)(struct work_struct *work); };
 #define INIT_WORK(w, fn)	((w)->func = (fn))
 #define system_unbound_wq	NULL
+struct delayed_work { struct work_struct work; };
+#define INIT_DELAYED_WORK(w, fn)	INIT_WORK(&(w)->work, fn)
 #ifdef HOST_FUZZ
 void queue_work(void *wq, struct work_struct *work);
 void cancel_work_sync(struct work_struct *work);
+void queue_delayed_work(void *wq, struct delayed_work *work, unsigned long delay);
+void cancel_delayed_work_sync(struct delayed_work *work);
 #else
 #define queue_work(wq, w)	((void)(wq), (w)->func(w))
 #define cancel_work_sync(w)	((void)(w))
+/* Never. */
+#define queue_delayed_work(wq, w, n)	((void)(w))
+#define cancel_delayed_work_sync(w)	((void)(w))
 #endif
 
 /* ---- ktime.h, jiffies.h, sched.h, kthread.h, hrtimer.h: of which kernel ---- */
@@ -394,6 +409,7 @@ typedef s64 ktime_t;
 #define ns_to_ktime(ns)		((ktime_t)(ns))
 #define HRTIMER_MODE_REL	0
 #define HZ			100
+#define round_jiffies_relative(n)	(n)
 #define jiffies	((unsigned long)(ktime_get_mono_fast_ns() / (NSEC_PER_SEC / HZ)))
 #define time_after(a, b)	((long)((b) - (a)) < 0)
 #define TASK_IDLE		0

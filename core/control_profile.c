@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/kernel/latency_tracker/<tracker>/profile/: the distribution of all delays.
+ */
+#include <linux/build_bug.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "core/control_attr.h"
+#include "core/control_profile.h"
+#include "core/profile.h"
+#include "core/settings.h"
+#include "wrapper/sysfs.h"
+
+static u64 get_profile(struct latency_tracker *tracker,
+		       const struct lt_attr *attr)
+{
+	return latency_tracker_get_profile(tracker);
+}
+
+static int set_profile(struct latency_tracker *tracker, u64 value)
+{
+	return latency_tracker_set_profile(tracker, value);
+}
+
+static ssize_t show_window(struct latency_tracker *tracker,
+			   const struct lt_attr *attr, char *buf)
+{
+	struct lt_profile_stats s;
+
+	lt_profile_read(&tracker->profile, attr->window, &s);
+	return sysfs_emit(buf, "count %llu\nsum_ns %llu\nmax_ns %llu\n"
+			  "p50_ns %llu\np90_ns %llu\np99_ns %llu\n"
+			  "p999_ns %llu\np9999_ns %llu\nspan_ns %llu\n",
+			  s.count, s.sum_ns, s.max_ns, s.quantile_ns[0],
+			  s.quantile_ns[1], s.quantile_ns[2], s.quantile_ns[3],
+			  s.quantile_ns[4], s.span_ns);
+}
+
+/* What is left of one record: a reader of all asks again. */
+static ssize_t read_buckets(struct kobject *kobj, char *buf, loff_t off,
+			    size_t count)
+{
+	struct lt_profile_record *record;
+	size_t in = off % sizeof(*record);
+
+	BUILD_BUG_ON(sizeof(*record) != 4096);
+	record = kmalloc(sizeof(*record), GFP_KERNEL);
+	if (!record)
+		return -ENOMEM;
+	lt_profile_fill(&lt_tracker_of(kobj)->profile, off / sizeof(*record),
+			record);
+	count = min(count, sizeof(*record) - in);
+	memcpy(buf, (char *)record + in, count);
+	kfree(record);
+	return count;
+}
+
+#define LT_WINDOW(_name, _window)					\
+	static struct lt_attr attr_##_name = {				\
+		.attr = { .name = #_name, .mode = 0444 },		\
+		.show = show_window, .window = _window,			\
+	}
+
+LT_RW(on, get_profile, set_profile, 1);
+LT_WINDOW(1m, LT_PROFILE_1M);
+LT_WINDOW(5m, LT_PROFILE_5M);
+LT_WINDOW(1h, LT_PROFILE_1H);
+LT_WINDOW(total, LT_PROFILE_TOTAL);
+LT_BIN_FILE(buckets, 0444, read_buckets,
+	    LT_PROFILE_RECORDS * sizeof(struct lt_profile_record));
+
+static struct attribute *profile_attrs[] = {
+	&attr_on.attr, &attr_1m.attr, &attr_5m.attr, &attr_1h.attr,
+	&attr_total.attr, NULL,
+};
+
+static struct bin_attribute *profile_bin_attrs[] = { &bin_attr_buckets, NULL };
+
+const struct attribute_group lt_profile_group = {
+	.name = "profile",
+	.attrs = profile_attrs,
+	.bin_attrs = lt_bin_files(profile_bin_attrs),
+};

@@ -120,6 +120,8 @@ struct lt_stage {
  * @key_size: longest key in bytes
  * @priv_size: private bytes of an event
  * @slots: see struct latency_tracker_config
+ * @profile_is_off: delays are not counted in a profile; while there is a tracker,
+ *	it is the tracker that says
  * @false_alarms: counter
  * @action: what else to do
  *
@@ -146,6 +148,7 @@ struct lt_usecase {
 	u16 key_size;
 	u16 priv_size;
 	bool slots;
+	bool profile_is_off;
 	atomic_t false_alarms;
 	struct lt_action action;
 };

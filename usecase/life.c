@@ -31,6 +31,7 @@ static void configure(struct latency_tracker_config *config,
 		.key_size = usecase->key_size,
 		.priv_size = usecase->priv_size,
 		.slots = usecase->slots,
+		.profile = !usecase->profile_is_off,
 	};
 }
 

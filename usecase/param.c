@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parameters in microseconds. They are stored as given while there is no
+ * Parameters that a tracker has, too: they are stored as given while there is no
  * tracker. While there is one, a read asks it, since files of the tracker
  * change the same value.
  */
@@ -89,6 +89,36 @@ const struct kernel_param_ops lt_timeout_ops = {
 	.get = timeout_get,
 };
 EXPORT_SYMBOL_GPL(lt_timeout_ops);
+
+static int profile_set(const char *val, const struct kernel_param *kp)
+{
+	struct lt_usecase *usecase = kp->arg;
+	bool on;
+	int err;
+
+	err = kstrtobool(val, &on);
+	if (!err && usecase->tracker)
+		err = latency_tracker_set_profile(usecase->tracker, on);
+	if (!err)
+		usecase->profile_is_off = !on;
+	return err;
+}
+
+static int profile_get(char *buffer, const struct kernel_param *kp)
+{
+	const struct lt_usecase *usecase = kp->arg;
+	bool on = usecase->tracker ?
+			  latency_tracker_get_profile(usecase->tracker) :
+			  !usecase->profile_is_off;
+
+	return sysfs_emit(buffer, "%c\n", on ? 'Y' : 'N');
+}
+
+const struct kernel_param_ops lt_profile_ops = {
+	.set = profile_set,
+	.get = profile_get,
+};
+EXPORT_SYMBOL_GPL(lt_profile_ops);
 
 static int usec_set(const char *val, const struct kernel_param *kp)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Parameters that every tracker module has: threshold, timeout, size of the
- * pool, action.
+ * pool, profile, action.
  *
  * The kernel takes kernel_param_lock(owner) around each get and set.
  */
@@ -33,6 +33,9 @@
 	MODULE_PARM_DESC(grow_limit,					\
 		"Events up to which the pool may grow when it runs low, 0 for no growth (default " \
 		__stringify(limit) ")");				\
+	module_param_cb(profile, &lt_profile_ops, &(usecase), 0644);	\
+	MODULE_PARM_DESC(profile,					\
+		"Count the delays of all operations, see the directory profile of the tracker (default Y)"); \
 	module_param_cb(action, &lt_action_ops, &(usecase), 0644);	\
 	MODULE_PARM_DESC(action,					\
 		"On a crossing: none, snapshot or traceoff of the kernel's trace; with :COUNT only so often (default none)"); \
@@ -42,6 +45,7 @@
 /* For module_param_cb(); the argument is the address of the struct lt_usecase. */
 extern const struct kernel_param_ops lt_threshold_ops;
 extern const struct kernel_param_ops lt_timeout_ops;
+extern const struct kernel_param_ops lt_profile_ops;
 
 /*
  * A time in microseconds that the module reads itself, with READ_ONCE(); the

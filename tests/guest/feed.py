@@ -261,6 +261,8 @@ FORMATS = (
     Format('/cpu', choice, 0, os.sysconf('SC_NPROCESSORS_CONF') - 1),
     Format('/action', action, 0, (1 << 28) - 2, slow=False),
     Format('/interrupt_isolated', boolean, slow=False),
+    Format('parameters/profile', boolean, slow=False),
+    Format('/profile/on', hexadecimal_too, 0, 1, slow=False),
 )
 
 # --- what they get -----------------------------------------------------------------------

@@ -260,6 +260,7 @@ static void end(struct model_event *e, unsigned int key, enum by by)
 		late = expect_callback(e, end_ns);
 		e->pending = false;
 		want.finished++;
+		note_delay(delay_of(e, ending_ns));
 		want.late += late;
 		want.clock_back += ending_ns < e->start_ns;
 	}
@@ -341,6 +342,7 @@ void do_whole(u8 arg)
 	EXPECT(ret == late, "%d", ret);
 	want.started++;
 	want.finished++;
+	note_delay(delay_of(&e, ending_ns));
 	want.late += late;
 	if (e.holds)
 		events[nr_events++] = e;

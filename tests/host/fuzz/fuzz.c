@@ -23,6 +23,8 @@ bool fuzz_reader;
 static int depth;
 static struct rcu_head *callback;	/* the product has one at a time */
 static struct work_struct *queued;	/* likewise */
+static bool may_run;			/* it was queued, and not cancelled since */
+static struct delayed_work *delayed;
 static bool before_reader;		/* it was queued before the reader came */
 static u32 random_state;
 static const u8 *input;
@@ -42,7 +44,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	unsigned int ops = 0;
 
-	EXPECT(!depth && !fuzz_reader && !callback && !queued,
+	EXPECT(!depth && !fuzz_reader && !callback && !may_run && !delayed,
 	       "an input left something behind");
 	input = data;
 	left = size;
@@ -162,11 +164,34 @@ void queue_work(void *wq, struct work_struct *work)
 {
 	EXPECT(!queued, "a second one");
 	queued = work;
+	may_run = true;
 }
 
 void cancel_work_sync(struct work_struct *work)
 {
 	queued = NULL;
+	may_run = false;
+}
+
+void queue_delayed_work(void *wq, struct delayed_work *work, unsigned long delay)
+{
+	EXPECT(!delayed, "a second one");
+	delayed = work;
+}
+
+void cancel_delayed_work_sync(struct delayed_work *work)
+{
+	delayed = NULL;
+}
+
+bool fuzz_delayed_run(void)
+{
+	struct delayed_work *work = delayed;
+
+	delayed = NULL;
+	if (work)
+		work->work.func(&work->work);
+	return work;
 }
 
 static bool run_work(void)

@@ -36,6 +36,9 @@ extern struct task_struct fuzz_task;
 /* Let the thread run until it sleeps. */
 void fuzz_worker_run(void);
 
+/* Run the delayed work item, whatever its delay; false if there is none. */
+bool fuzz_delayed_run(void);
+
 /* ---- the input ---- */
 
 /* The next byte, 0 behind the end. */

@@ -61,6 +61,11 @@ unsigned int nr_out(void);
 
 void check_event(const struct model_event *e);
 void check_counters(void);
+extern bool profiling;
+void note_delay(u64 delay_ns);
+void forget_delays(void);
+void check_profile(void);
+void profile_ticks(u8 arg);
 
 /* ---- callbacks.c ---- */
 

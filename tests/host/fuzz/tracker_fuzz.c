@@ -7,6 +7,7 @@
 #include "model.h"
 
 static u64 back_ns;		/* by how much the clock went back, in all */
+static bool has_profile;
 
 #define SETTLE_MS	10
 
@@ -73,6 +74,15 @@ static void set_collect(u8 arg)
 	latency_tracker_set_collect(tracker, collect_ns);
 }
 
+static void set_profile(u8 arg)
+{
+	if (!has_profile)
+		return;
+	check_profile();
+	if (!lt_profile_set(&tracker->profile, arg & 1))
+		profiling = arg & 1;
+}
+
 /* At most some seconds: a clock does not wrap. */
 static void clock_on(u8 arg)
 {
@@ -137,6 +147,8 @@ static const struct {
 	{ "settle", settle },
 	{ "drain", drain },
 	{ "whole", do_whole },
+	{ "profile", set_profile },
+	{ "profile_ticks", profile_ticks },
 	{ "slot_begin", do_slot_begin },
 	{ "slot_end", do_slot_end },
 	{ "slot_free", do_slot_free },
@@ -178,6 +190,11 @@ bool fuzz_begin(void)
 	if (slots)
 		c.key_size = sizeof(u64);
 	forget_slots();
+	forget_delays();
+	byte = fuzz_byte();
+	/* It takes five times as long. */
+	has_profile = byte % 8 == 7;
+	c.profile = profiling = has_profile && byte & 8;
 	byte = fuzz_byte();
 	c.grow_limit = byte;
 	max_capacity = max(c.max_events, c.grow_limit);
@@ -210,6 +227,10 @@ void fuzz_end(void)
 {
 	drain(0);
 	check_counters();
+	if (has_profile) {
+		profile_ticks(0);
+		check_profile();
+	}
 	calls = 0;
 	latency_tracker_destroy(tracker);
 	EXPECT(!calls, "a callback in destroy");

@@ -10,6 +10,8 @@
 #	# quick: no            not part of "scripts/check quick"; optional
 #	# beside: yes          it measures no time, and may run beside other machines; optional
 #	# boot: WORDS          for the kernel's command line; optional
+#	# icount: yes          one CPU, whose clock counts instructions: time in which nothing
+#	                       is done passes at once; optional
 #	# once: WORD           of several kernels only for the first one with the same suite or
 #	                       arch; optional
 #	# needs: COMMAND...    it is skipped in a guest that does not have them; optional

@@ -28,9 +28,12 @@ class GuestTest:
     header: dict[str, str]
 
     @property
-    def boot(self) -> str:
-        """Words for the kernel's command line."""
-        return self.header.get("boot", "")
+    def machine(self) -> tuple[str, ...]:
+        """Options of scripts/vm-run: words for the kernel's command line, and whether the clock
+        counts instructions."""
+        boot = self.header.get("boot")
+        icount = self.header.get("icount") == "yes"
+        return (*(("--append", boot) if boot else ()), *(("--icount",) if icount else ()))
 
     @property
     def beside(self) -> bool:
@@ -102,13 +105,13 @@ class Guests:
         self._kept = place.logs / f"{kernel.name}-kept"
 
     def _command(self, place: Place, tests: Sequence[GuestTest], turn: int) -> list[str]:
-        options, boot = self._options, tests[0].boot
+        options = self._options
         timeout = _START + sum(test.timeout + self._more for test in tests)
         console = place.logs / f"{self._kernel.name}-console{turn}{place.tag}.log"
         return [
             str(self._top / "scripts/vm-run"),
             *("--no-build", "--kernel", self._kernel.name, "--timeout", str(timeout)),
-            *(("--append", boot) if boot else ()),
+            *tests[0].machine,
             *("--console", str(console), "--out", str(self._kept), "--"),
             *("env", f"QUICK={int(options.quick)}", f"STRINGS={options.strings}"),
             *(f"MORE_TIME={self._more}", "tests/guest/run", self._kernel.programs),
@@ -133,8 +136,8 @@ class Guests:
 
     def _machines(self, tests: Sequence[GuestTest], beside: bool) -> Iterator[list[GuestTest]]:
         chosen = [test for test in tests if test.beside == beside]
-        for boot in sorted({test.boot for test in chosen}):
-            yield [test for test in chosen if test.boot == boot]
+        for machine in sorted({test.machine for test in chosen}):
+            yield [test for test in chosen if test.machine == machine]
 
     def _run_beside(self, jobs: Iterable[tuple[str, Job]], width: int) -> None:
         with ThreadPoolExecutor(width) as pool:

@@ -116,7 +116,7 @@ class Guest:
     """One guest, and what it says of the items that it was given."""
     kernel: kernels.Kernel
     work: Path
-    boot: str
+    machine: tuple[str, ...]
     number: int
     items: list[Item]
     done: list[tuple[Item, int]] = field(default_factory=list)
@@ -131,7 +131,7 @@ class Guest:
         command: list[str | Path] = [
             TOP / 'scripts/vm-run', '--no-build', '--kernel', self.kernel.name,
             '--timeout', str(total), '--console', self.work / f'console{self.number}',
-            *(['--append', self.boot] if self.boot else []), '--',
+            *self.machine, '--',
             'tests/mutants/in-guest', self.kernel.programs, self.work.relative_to(TOP)]
         with open(self.work / f'guest{self.number}.log', 'wb') as log, \
                 subprocess.Popen(command, cwd=TOP, stdin=subprocess.DEVNULL,
@@ -228,21 +228,21 @@ class Guests:
         of_test: dict[GuestTest, list[Mutant]] = {}
         for mutant in self.build(mutants):
             of_test.setdefault(self.tests[mutant.words[0]], []).append(mutant)
-        for boot in sorted({test.boot for test in of_test}):
+        for machine in sorted({test.machine for test in of_test}):
             # Each test as it is, unless that was done just before, and then its mutants.
             items = []
             for test in sorted(of_test, key=lambda test: test.name):
-                if test.boot == boot:
+                if test.machine == machine:
                     items += [Item(GOOD, test)] * (not self.are_tested)
                     items += [Item(mutant.place, test, mutant) for mutant in of_test[test]]
             while items:
-                items = self.run_guest(boot, items)
+                items = self.run_guest(machine, items)
 
-    def run_guest(self, boot: str, items: list[Item]) -> list[Item]:
+    def run_guest(self, machine: tuple[str, ...], items: list[Item]) -> list[Item]:
         """What is left, for the next one."""
         self.started += 1
-        say(f'guest {self.started}: {len(items)} turns{boot and ", booted with " + boot}')
-        guest = Guest(self.kernel, self.work, boot, self.started, items)
+        say(f'guest {self.started}: {len(items)} turns{" with " * bool(machine)}{" ".join(machine)}')
+        guest = Guest(self.kernel, self.work, machine, self.started, items)
         status = guest.run()
         for item, result in guest.done:
             self.finish(item, result)

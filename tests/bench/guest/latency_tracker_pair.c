@@ -187,6 +187,9 @@ static void report_tracker(void)
 	pair_report("keep", keep);
 	pair_report("slot", slot);
 	pair_report("slot, 24 private bytes", slot_priv);
+	if (!latency_tracker_set_profile(slots, true))
+		pair_report("slot, with a profile", slot);
+	latency_tracker_set_profile(slots, false);
 	pair_report("end without a begin", miss);
 	pair_report("begin and end in one call", in_one);
 	latency_tracker_set_timeout(tracker, NSEC_PER_SEC);

@@ -19,7 +19,6 @@
 
 #include "core/bucket.h"
 
-struct latency_tracker;
 struct lt_profile_past;
 
 /**

@@ -5,9 +5,10 @@
 . "$LIBDIR/lib.sh"
 
 # lates CGROUP COMMAND...: runs COMMAND in the group with the tracker, after beside(), which the
-# test defines. Leaves in $kept how long it was kept, by its own clock, and in $line the report
-# about that: the longest time that is covered by a report of the cause $expected. A longer one may
-# be a pause of the machine below, in front of the wake-up or behind it.
+# test defines: the processes that it leaves in $beside are killed behind COMMAND. Leaves in $kept how
+# long it was kept, by its own clock, and in $line the report about that: the longest time that is
+# covered by a report of the cause $expected. A longer one may be a pause of the machine below, in front
+# of the wake-up or behind it.
 lates()
 {
 	local round
@@ -24,10 +25,12 @@ lates_once()
 	load wakeup usec_threshold=5000
 	trace_start latency_tracker/wakeup_latency
 	# Behind what may take seconds.
+	beside=()
 	beside
 	# shellcheck disable=SC2016 # the inner shell expands it
 	bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec taskset -c 1 "$@"' late "$@" >"$T/lates" ||
 		give_up "$* failed"
+	((!${#beside[@]})) || kill "${beside[@]}"
 	trace_stop "$T/trace"
 	unload wakeup
 	wait

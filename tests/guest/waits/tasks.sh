@@ -36,12 +36,19 @@ equal()
 	taskset -c 1 "$BIN/inject" spin 3000 >/dev/null
 }
 
-# A real-time task; ordinary ones have half of each second.
+# A real-time task; ordinary ones have half of each second. One of them is there all the time: while a
+# program starts, many tasks have the CPU in turn; and an idle CPU keeps nobody back.
 limited()
 {
+	taskset -c 1 "$BIN/inject" spin 60000 >/dev/null &
+	until [ "$(<"/proc/$!/comm")" = lt-spin ]; do
+		sleep 0.02
+	done
 	chrt -f -p 10 "$pid"
-	taskset -c 1 "$BIN/inject" spin 2500 >/dev/null
+	sleep 2.5
 	chrt -o -p 0 "$pid"
+	kill $!
+	wait $! 2>/dev/null
 }
 
 frozen()

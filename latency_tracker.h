@@ -53,10 +53,12 @@
  *   get_event, hold_event,          x      x        x       x      no
  *   put_event
  *   set_threshold, get_threshold,   x      x        x       x      no
- *   get_timeout, get_profile, clock
+ *   get_timeout, get_profile, clock,
+ *   get_least_threshold, get_per_minute
  *   create, destroy, clear,         -      -        -       x      yes
  *   set_timeout, set_collect,
- *   set_tracking, set_profile, snapshot
+ *   set_tracking, set_profile,
+ *   set_per_minute, snapshot
  *
  * "Any" includes a run-queue lock held, a tracepoint probe, PREEMPT_RT. The
  * functions open their own RCU read-side section with preemption off and rely

@@ -20,7 +20,13 @@ static DEFINE_MUTEX(lt_names); /* look a name up and take it in one step */
 static u64 get_threshold(struct latency_tracker *tracker,
 			 const struct lt_attr *attr)
 {
-	return READ_ONCE(tracker->threshold_ns);
+	return latency_tracker_get_least_threshold(tracker);
+}
+
+static u64 get_threshold_now(struct latency_tracker *tracker,
+			     const struct lt_attr *attr)
+{
+	return latency_tracker_get_threshold(tracker);
 }
 
 static u64 get_timeout(struct latency_tracker *tracker,
@@ -44,6 +50,17 @@ static u64 get_tracking(struct latency_tracker *tracker,
 static int set_tracking(struct latency_tracker *tracker, u64 value)
 {
 	return latency_tracker_set_tracking(tracker, value);
+}
+
+static u64 get_per_minute(struct latency_tracker *tracker,
+			  const struct lt_attr *attr)
+{
+	return latency_tracker_get_per_minute(tracker);
+}
+
+static int set_per_minute(struct latency_tracker *tracker, u64 value)
+{
+	return latency_tracker_set_per_minute(tracker, value);
 }
 
 static u64 get_capacity(struct latency_tracker *tracker,
@@ -109,7 +126,9 @@ LT_RW(threshold_ns, get_threshold, latency_tracker_set_threshold, U64_MAX);
 LT_RW(timeout_ns, get_timeout, latency_tracker_set_timeout, U64_MAX);
 LT_RW(collect_ns, get_collect, latency_tracker_set_collect, U64_MAX);
 LT_RW(tracking_on, get_tracking, set_tracking, 1);
+LT_RW(per_minute, get_per_minute, set_per_minute, LATENCY_TRACKER_PER_MINUTE_MAX);
 LT_RW(crossings_interval_ns, get_interval, lt_crossings_set_interval, U64_MAX);
+LT_RO(threshold_now_ns, get_threshold_now);
 LT_RO(crossings, get_crossings);
 LT_RO(crossings_suppressed, get_suppressed);
 LT_RO(capacity, get_capacity);
@@ -138,7 +157,8 @@ static struct attribute *lt_attrs[] = {
 	&attr_skipped.attr, &attr_kept.attr, &attr_unmatched.attr,
 	&attr_clock_back.attr, &attr_unwatched.attr,
 	&attr_crossings.attr, &attr_crossings_suppressed.attr,
-	&attr_crossings_interval_ns.attr,
+	&attr_crossings_interval_ns.attr, &attr_per_minute.attr,
+	&attr_threshold_now_ns.attr,
 	NULL,
 };
 

@@ -15,6 +15,7 @@
 #include "core/crossings.h"
 #include "core/kick.h"
 #include "core/lifecycle.h"
+#include "core/per_minute.h"
 #include "core/settings.h"
 #include "core/tracker.h"
 #include "core/worker.h"
@@ -33,6 +34,7 @@ static bool config_is_valid(const struct latency_tracker_config *c)
 	       c->grow_limit <= LATENCY_TRACKER_EVENTS_MAX &&
 	       c->key_size && c->key_size <= LATENCY_TRACKER_KEY_MAX &&
 	       (!c->slots || c->key_size == sizeof(u64)) &&
+	       c->per_minute <= LATENCY_TRACKER_PER_MINUTE_MAX &&
 	       c->priv_size <= LATENCY_TRACKER_PRIV_MAX;
 }
 
@@ -62,11 +64,15 @@ static int init_memory(struct latency_tracker *tracker,
 	if (err)
 		goto err_reclaim;
 	lt_profile_init(&tracker->profile);
+	lt_per_minute_init(tracker);
 	err = lt_profile_set(&tracker->profile, c->profile);
+	if (!err)
+		err = lt_per_minute_set(tracker, c->per_minute);
 	if (!err)
 		return 0;
 
 	lt_profile_destroy(&tracker->profile);
+	lt_per_minute_destroy(tracker);
 	lfht_destroy(tracker->ht);
 err_reclaim:
 	lt_reclaim_destroy(&tracker->reclaim);
@@ -82,6 +88,7 @@ static void free_memory(struct latency_tracker *tracker)
 	WARN_ON(!lt_profile_has_all(&tracker->profile,
 				    lt_counter_sum(tracker->counters, LT_FINISHED)));
 	lt_profile_destroy(&tracker->profile);
+	lt_per_minute_destroy(tracker);
 	WARN_ON(lfht_destroy(tracker->ht));
 	lt_reclaim_destroy(&tracker->reclaim);
 	lt_pool_destroy(&tracker->pool);

@@ -5,6 +5,7 @@
  */
 #include "core/crossings.h"
 #include "core/outcome.h"
+#include "core/per_minute.h"
 
 /* Complete @verdict. Returns whether it is to be counted and told. */
 static bool is_wanted(struct latency_tracker *tracker,
@@ -95,6 +96,8 @@ void lt_finish_late(struct latency_tracker *tracker,
 
 	if (is_wanted(tracker, event, &verdict)) {
 		call_back(tracker, event, &verdict);
+		if (!(lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD))
+			lt_per_minute_late(tracker, delay_ns);
 		/* Behind it: a poller that is woken finds the report. */
 		lt_count(tracker->counters, LT_LATE);
 		lt_crossings_kick(tracker);

@@ -23,7 +23,6 @@
 #include "wrapper/workqueue.h"
 
 #define LT_PROFILE_STEPS	15U
-#define LT_PROFILE_TICK		(2 * HZ)
 
 /**
  * struct lt_profile_sum - what all CPUs had counted at a moment
@@ -188,7 +187,7 @@ static void plan_tick(struct lt_profile *profile)
 {
 	/* All trackers wake the machine at the same moment. */
 	queue_delayed_work(lt_unbound_wq, &profile->tick,
-			   round_jiffies_relative(LT_PROFILE_TICK));
+			   round_jiffies_relative(msecs_to_jiffies(LT_PROFILE_TICK_MS)));
 }
 
 static void tick(struct work_struct *work)
@@ -212,6 +211,8 @@ static void tick(struct work_struct *work)
 	for (i = 0; i < LT_PROFILE_RINGS; i++)
 		ring_tick(&past->ring[i], step_ticks[i], &past->now, max_ns);
 	past->generation++;
+	if (profile->summed)
+		profile->summed(profile);
 	mutex_unlock(&profile->lock);
 	plan_tick(profile);
 }
@@ -240,6 +241,12 @@ static u64 sum_of(const struct lt_profile_past *past,
 	return past->now.sum_ns - (old ? old->sum_ns : 0);
 }
 
+static u64 span_of(const struct lt_profile_past *past,
+		   const struct lt_profile_sum *old)
+{
+	return past->now.at_ns - (old ? old->at_ns : past->begin_ns);
+}
+
 static u64 longest_of(const struct lt_profile_past *past,
 		      enum lt_profile_window window)
 {
@@ -257,14 +264,20 @@ static u64 longest_of(const struct lt_profile_past *past,
 	return max_ns;
 }
 
-/* The upper bound of a bucket, ns; that of the last one is not known. */
-static u64 bound_ns(unsigned int place)
+/**
+ * lt_profile_bound_ns() - the longest delay of a bucket
+ * @bucket: its place
+ *
+ * Context: Any.
+ * Return: ns, rounded down; U64_MAX for the last one, where it is not known.
+ */
+u64 lt_profile_bound_ns(unsigned int bucket)
 {
-	int i = (int)place + LT_BUCKET_FIRST;
+	int i = (int)bucket + LT_BUCKET_FIRST;
 	unsigned int part = i & (LT_BUCKET_OCTAVE - 1);
 	u64 bits = part ? lt_bucket_bound[part - 1] : 1ULL << 62;
 
-	if (place == LT_BUCKETS - 1)
+	if (bucket == LT_BUCKETS - 1)
 		return U64_MAX;
 	/* The octave, which is i / 32 rounded down, begins at 2^that s. */
 	return mul_u64_u64_shr(bits, NSEC_PER_SEC, 62 - (i >> 5));
@@ -285,7 +298,8 @@ static void quantiles(const struct lt_profile_past *past,
 			rank = div_u64(stats->count * shares[q] + 9999, 10000);
 			if (below < rank)
 				break;
-			stats->quantile_ns[q] = min(bound_ns(i), stats->max_ns);
+			stats->quantile_ns[q] = min(lt_profile_bound_ns(i),
+						    stats->max_ns);
 		}
 	}
 }
@@ -311,11 +325,32 @@ void lt_profile_read(struct lt_profile *profile, enum lt_profile_window window,
 		old = before(past, window);
 		stats->sum_ns = sum_of(past, old);
 		stats->max_ns = longest_of(past, window);
-		stats->span_ns = past->now.at_ns -
-				 (old ? old->at_ns : past->begin_ns);
+		stats->span_ns = span_of(past, old);
 		quantiles(past, old, stats);
 	}
 	mutex_unlock(&profile->lock);
+}
+
+/**
+ * lt_profile_counts() - the operations of a window, at the last sum
+ * @profile: it was on once; the caller has its lock
+ * @window: which one
+ * @count: result, by lt_bucket()
+ *
+ * Context: Task.
+ * Return: the time in which they ended, ns.
+ */
+u64 lt_profile_counts(struct lt_profile *profile, enum lt_profile_window window,
+		      u64 *count)
+{
+	const struct lt_profile_past *past = profile->past;
+	const struct lt_profile_sum *old = before(past, window);
+	unsigned int i;
+
+	lockdep_assert_held(&profile->lock);
+	for (i = 0; i < LT_BUCKETS; i++)
+		count[i] = count_of(past, old, i);
+	return span_of(past, old);
 }
 
 static void fill(const struct lt_profile_past *past,

@@ -39,6 +39,7 @@ struct lt_profile_cpu {
 	u64 odd_max_ns;
 };
 
+#define LT_PROFILE_TICK_MS	2000U
 #define LT_PROFILE_QUANTILES	5
 #define LT_PROFILE_MAGIC	0x464f5250544cULL	/* LTPROF */
 #define LT_PROFILE_VERSION	1
@@ -62,6 +63,7 @@ enum lt_profile_window {
  * @bytes: memory of both
  * @is_whole: it was never off
  * @tick: takes a sum, and plans the next
+ * @summed: called behind each sum, under @lock; or NULL
  * @lock: of @past, and of switching on and off
  *
  * What a probe counts in is not freed before the tracker is: a probe may be where RCU
@@ -74,6 +76,7 @@ struct lt_profile {
 	size_t bytes;
 	bool is_whole;
 	struct delayed_work tick;
+	void (*summed)(struct lt_profile *profile);
 	struct mutex lock; /* past, counted */
 };
 
@@ -143,6 +146,9 @@ int lt_profile_set(struct lt_profile *profile, bool on);
 bool lt_profile_has_all(const struct lt_profile *profile, u64 ended);
 void lt_profile_read(struct lt_profile *profile, enum lt_profile_window window,
 		     struct lt_profile_stats *stats);
+u64 lt_profile_counts(struct lt_profile *profile, enum lt_profile_window window,
+		      u64 *count);
+u64 lt_profile_bound_ns(unsigned int bucket);
 void lt_profile_fill(struct lt_profile *profile, unsigned int nr,
 		     struct lt_profile_record *record);
 void lt_profile_count(struct lt_profile_cpu __percpu *counted, u64 delay_ns);

@@ -8,6 +8,7 @@
 
 #include "core/kick.h"
 #include "core/pending.h"
+#include "core/per_minute.h"
 #include "core/settings.h"
 #include "core/tracker.h"
 
@@ -16,7 +17,8 @@
  * @tracker: the tracker
  * @threshold_ns: ns; 0 makes every event late, LATENCY_TRACKER_NEVER none
  *
- * Holds at once, also for events that are pending.
+ * Holds at once, also for events that are pending. If the threshold finds itself, this is
+ * the least that it may be.
  *
  * Context: Any.
  * Return: 0; -EINVAL for NULL and ERR_PTR().
@@ -26,7 +28,7 @@ int latency_tracker_set_threshold(struct latency_tracker *tracker,
 {
 	if (IS_ERR_OR_NULL(tracker))
 		return -EINVAL;
-	WRITE_ONCE(tracker->threshold_ns, threshold_ns);
+	lt_per_minute_least(tracker, threshold_ns);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_set_threshold);
@@ -172,3 +174,54 @@ bool latency_tracker_get_profile(const struct latency_tracker *tracker)
 	return !IS_ERR_OR_NULL(tracker) && READ_ONCE(tracker->profile.counted);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_get_profile);
+
+/**
+ * latency_tracker_set_per_minute() - let the threshold find itself, or stay
+ * @tracker: the tracker
+ * @wanted: so many operations per minute are to be late, up to 1000000; 0: the threshold
+ *	becomes the one that was set
+ *
+ * The threshold never is below the one that was set, and is that one while the profile is
+ * off, by which it finds itself. An operation with a threshold of its own is not counted.
+ *
+ * Context: Task, may sleep.
+ * Return: 0; -EINVAL for NULL and ERR_PTR(), and for more than that; -ENOMEM, the first
+ * time.
+ */
+int latency_tracker_set_per_minute(struct latency_tracker *tracker, u32 wanted)
+{
+	if (IS_ERR_OR_NULL(tracker) || wanted > LATENCY_TRACKER_PER_MINUTE_MAX)
+		return -EINVAL;
+	return lt_per_minute_set(tracker, wanted);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_set_per_minute);
+
+/**
+ * latency_tracker_get_per_minute() - does the threshold find itself?
+ * @tracker: the tracker
+ *
+ * Context: Any.
+ * Return: how many operations per minute are to be late; 0 if it does not, also without
+ * a tracker.
+ */
+u32 latency_tracker_get_per_minute(const struct latency_tracker *tracker)
+{
+	return IS_ERR_OR_NULL(tracker) ? 0 : READ_ONCE(tracker->per_minute.wanted);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_get_per_minute);
+
+/**
+ * latency_tracker_get_least_threshold() - the threshold that was set
+ * @tracker: the tracker
+ *
+ * Context: Any.
+ * Return: ns; that of latency_tracker_get_threshold(), unless it finds itself;
+ * LATENCY_TRACKER_NEVER without a tracker.
+ */
+u64 latency_tracker_get_least_threshold(const struct latency_tracker *tracker)
+{
+	if (IS_ERR_OR_NULL(tracker))
+		return LATENCY_TRACKER_NEVER;
+	return READ_ONCE(tracker->per_minute.least_ns);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_get_least_threshold);

@@ -5,6 +5,7 @@
 #ifndef _LT_CORE_TRACKER_H
 #define _LT_CORE_TRACKER_H
 
+#include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/irq_work.h>
 #include <linux/kobject.h>
@@ -21,6 +22,7 @@
 #include "rculfhash/rculfhash.h"
 
 struct kernfs_node;
+struct lt_weights;
 
 /**
  * struct lt_crossings - what the pollers of the file "crossings" were told
@@ -39,6 +41,25 @@ struct lt_crossings {
 	unsigned long told;
 	unsigned long suppressed;
 	bool armed;
+};
+
+/**
+ * struct lt_per_minute - a threshold that finds itself, see per_minute.h
+ * @wanted: late operations per minute; 0: the threshold stays. Written under the lock of
+ *	the profile; read in any context
+ * @least_ns: the threshold that the user has set, the least
+ * @may_be_late: so many more, until the next look
+ * @most_late: what that was at the last one
+ * @weights: what it goes by; NULL as long as it was never on
+ * @bytes: memory of @weights
+ */
+struct lt_per_minute {
+	u32 wanted;
+	u64 least_ns;
+	atomic_t may_be_late;
+	int most_late;
+	struct lt_weights *weights;
+	size_t bytes;
 };
 
 /**
@@ -71,6 +92,7 @@ struct lt_scan {
  * @tracking_on: begins are accepted; read inside the RCU section of the begin
  * @rescan: a scan was asked for
  * @profile: the distribution of all delays
+ * @per_minute: the threshold that finds itself by it
  * @slots: an event stays with its key; see slot.h
  * @low_armed: a pool that runs low has to kick the worker
  * @key_size: longest key
@@ -114,6 +136,7 @@ struct latency_tracker {
 	u16 priv_size;
 	u8 priv_off;
 	struct lt_profile profile;
+	struct lt_per_minute per_minute;
 	struct lt_pool pool;
 	struct lt_reclaim reclaim;
 
@@ -141,12 +164,13 @@ lt_event_own(const struct latency_tracker *tracker,
 	return lt_event_priv(event) + tracker->priv_size;
 }
 
-/* Bytes of events, buckets and the profile. */
+/* Bytes of events, buckets, the profile, and what per_minute goes by. */
 static inline u64 lt_memory(const struct latency_tracker *tracker)
 {
 	return READ_ONCE(tracker->pool.alloc.bytes) +
 	       lfht_size(tracker->ht) * sizeof(struct lfht_node) +
-	       READ_ONCE(tracker->profile.bytes);
+	       READ_ONCE(tracker->profile.bytes) +
+	       READ_ONCE(tracker->per_minute.bytes);
 }
 
 #endif /* _LT_CORE_TRACKER_H */

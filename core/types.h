@@ -21,6 +21,7 @@ struct latency_tracker_event;
 #define LATENCY_TRACKER_KEY_MAX		128
 #define LATENCY_TRACKER_PRIV_MAX	1024
 #define LATENCY_TRACKER_EVENTS_MAX	BIT(24)
+#define LATENCY_TRACKER_PER_MINUTE_MAX	1000000U
 
 /* Events that a key may have, by LATENCY_TRACKER_DUPLICATE. */
 #define LATENCY_TRACKER_DUPLICATES_MAX	64
@@ -134,6 +135,7 @@ typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *ver
  *	@max_events and @grow_limit have to do for all keys that there are.
  *	While a begin replaces what is pending, a look-up may find nothing for a moment.
  * @profile: the distribution of all delays is counted from the begin on
+ * @per_minute: see latency_tracker_set_per_minute()
  */
 struct latency_tracker_config {
 	const char *name;
@@ -150,6 +152,7 @@ struct latency_tracker_config {
 	u16 priv_size;
 	bool slots;
 	bool profile;
+	u32 per_minute;
 };
 
 /**

@@ -122,6 +122,8 @@ struct lt_stage {
  * @slots: see struct latency_tracker_config
  * @profile_is_off: delays are not counted in a profile; while there is a tracker,
  *	it is the tracker that says
+ * @per_minute: so many operations per minute are to be late, 0: the threshold stays; while
+ *	there is a tracker, it is the tracker that says
  * @false_alarms: counter
  * @action: what else to do
  *
@@ -149,6 +151,7 @@ struct lt_usecase {
 	u16 priv_size;
 	bool slots;
 	bool profile_is_off;
+	u32 per_minute;
 	atomic_t false_alarms;
 	struct lt_action action;
 };

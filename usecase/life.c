@@ -32,6 +32,7 @@ static void configure(struct latency_tracker_config *config,
 		.priv_size = usecase->priv_size,
 		.slots = usecase->slots,
 		.profile = !usecase->profile_is_off,
+		.per_minute = usecase->per_minute,
 	};
 }
 

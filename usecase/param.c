@@ -49,7 +49,7 @@ static int threshold_get(char *buffer, const struct kernel_param *kp)
 	if (!usecase->tracker)
 		return print(buffer, usecase->usec_threshold);
 	return print(buffer,
-		     div_u64(latency_tracker_get_threshold(usecase->tracker),
+		     div_u64(latency_tracker_get_least_threshold(usecase->tracker),
 			     NSEC_PER_USEC));
 }
 
@@ -119,6 +119,36 @@ const struct kernel_param_ops lt_profile_ops = {
 	.get = profile_get,
 };
 EXPORT_SYMBOL_GPL(lt_profile_ops);
+
+static int per_minute_set(const char *val, const struct kernel_param *kp)
+{
+	struct lt_usecase *usecase = kp->arg;
+	u32 wanted;
+	int err;
+
+	if (kstrtou32(val, 10, &wanted) || wanted > LATENCY_TRACKER_PER_MINUTE_MAX)
+		return -EINVAL;
+	err = usecase->tracker ?
+		latency_tracker_set_per_minute(usecase->tracker, wanted) : 0;
+	if (!err)
+		usecase->per_minute = wanted;
+	return err;
+}
+
+static int per_minute_get(char *buffer, const struct kernel_param *kp)
+{
+	const struct lt_usecase *usecase = kp->arg;
+
+	return print(buffer, usecase->tracker ?
+			     latency_tracker_get_per_minute(usecase->tracker) :
+			     usecase->per_minute);
+}
+
+const struct kernel_param_ops lt_per_minute_ops = {
+	.set = per_minute_set,
+	.get = per_minute_get,
+};
+EXPORT_SYMBOL_GPL(lt_per_minute_ops);
 
 static int usec_set(const char *val, const struct kernel_param *kp)
 {

@@ -36,6 +36,9 @@
 	module_param_cb(profile, &lt_profile_ops, &(usecase), 0644);	\
 	MODULE_PARM_DESC(profile,					\
 		"Count the delays of all operations, see the directory profile of the tracker (default Y)"); \
+	module_param_cb(per_minute, &lt_per_minute_ops, &(usecase), 0644);	\
+	MODULE_PARM_DESC(per_minute,					\
+		"Move the threshold, from usec_threshold up, so that about so many operations per minute are late, up to 1000000 (default 0: it stays)"); \
 	module_param_cb(action, &lt_action_ops, &(usecase), 0644);	\
 	MODULE_PARM_DESC(action,					\
 		"On a crossing: none, snapshot or traceoff of the kernel's trace; with :COUNT only so often (default none)"); \
@@ -46,6 +49,7 @@
 extern const struct kernel_param_ops lt_threshold_ops;
 extern const struct kernel_param_ops lt_timeout_ops;
 extern const struct kernel_param_ops lt_profile_ops;
+extern const struct kernel_param_ops lt_per_minute_ops;
 
 /*
  * A time in microseconds that the module reads itself, with READ_ONCE(); the

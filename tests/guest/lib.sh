@@ -255,6 +255,7 @@ result_works()
 {
 	local nr
 
+	param syscalls per_minute 0
 	param syscalls usec_threshold 50000
 	trace_start latency_tracker/syscall_latency
 	nr=$(field nanosleep "$("$BIN/inject" numbers)")

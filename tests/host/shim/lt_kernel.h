@@ -147,6 +147,7 @@ static inline void host_perturb(u32 weight) { (void)weight; }
 #define __fls(x)		(63 - (unsigned long)__builtin_clzl(x))
 #define mul_u64_u64_shr(a, b, n)	((u64)((__uint128_t)(a) * (b) >> (n)))
 #define div_u64(a, b)		((u64)(a) / (u32)(b))
+#define div64_u64(a, b)		((u64)(a) / (u64)(b))
 
 static inline unsigned int order_base_2(unsigned long n)
 {
@@ -179,6 +180,7 @@ static inline int PTR_ERR_OR_ZERO(const void *p) { return IS_ERR(p) ? PTR_ERR(p)
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define lockdep_assert_held(lock)	((void)(lock))
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define barrier()		__asm__ __volatile__("" : : : "memory")
 
@@ -196,6 +198,7 @@ typedef struct { int counter; } atomic_t;
 typedef struct { s64 counter; } atomic64_t;
 #define atomic_read(v)		__atomic_load_n(&(v)->counter, __ATOMIC_RELAXED)
 #define atomic_set(v, i)	__atomic_store_n(&(v)->counter, i, __ATOMIC_RELAXED)
+#define atomic_dec_return(v)	__atomic_sub_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_add(i, v)	((void)__atomic_fetch_add(&(v)->counter, i, __ATOMIC_RELAXED))
 #define atomic_sub_return(i, v)	__atomic_sub_fetch(&(v)->counter, i, __ATOMIC_SEQ_CST)
 
@@ -329,6 +332,7 @@ struct llist_head { struct llist_node *first; };
 #define U64_MAX			(~0ULL)
 #define NSEC_PER_SEC		1000000000L
 #define NSEC_PER_MSEC		1000000L
+#define MSEC_PER_SEC		1000L
 #define __init
 #define __exit
 #define pr_warn(...)		do { } while (0)
@@ -410,6 +414,7 @@ typedef s64 ktime_t;
 #define HRTIMER_MODE_REL	0
 #define HZ			100
 #define round_jiffies_relative(n)	(n)
+#define msecs_to_jiffies(n)	((n) * HZ / 1000)
 #define jiffies	((unsigned long)(ktime_get_mono_fast_ns() / (NSEC_PER_SEC / HZ)))
 #define time_after(a, b)	((long)((b) - (a)) < 0)
 #define TASK_IDLE		0

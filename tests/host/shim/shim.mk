@@ -6,7 +6,7 @@
 SHIM	:= $(TOP)/tests/host/shim
 TABLE	:= rculfhash/rculfhash.c core/alloc.c core/pool.c core/reclaim.c
 TRACKER	:= $(TABLE) $(patsubst %,core/%.c,begin crossings kick lifecycle outcome pending \
-	   profile settings slot snapshot timeout worker) latency_tracker.c \
+	   per_minute profile settings slot snapshot timeout worker) latency_tracker.c \
 	   latency_tracker_slots.c latency_tracker_whole.c
 SHIM_CFLAGS := -std=gnu11 -g -pthread -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter \
 	       -MMD -MP

@@ -68,6 +68,8 @@ static void on_verdict(const struct latency_tracker_verdict *v, bool other)
 	EXPECT(v->start_ns == e->start_ns, "another begin");
 	EXPECT(v->delay_ns == delay_of(e, v->now_ns), "delay %llu",
 	       (unsigned long long)v->delay_ns);
+	if (!ending)
+		sync_threshold();
 	EXPECT(v->threshold_ns == threshold_of(e), "another threshold");
 	check_event(e);
 	if (ending) {

@@ -231,6 +231,7 @@ void do_slot_begin(u8 arg)
 /* The next callback is for the end of @e; returns whether one has to come. */
 static bool expect_callback(struct model_event *e, u64 end_ns)
 {
+	sync_threshold();
 	ending = e;
 	ending_ns = end_ns ?: fuzz_clock;
 	calls = 0;

@@ -12,7 +12,8 @@ struct model_event events[MAX_EVENTS];
 unsigned int nr_events;
 bool tracking, slots;
 struct latency_tracker_event *slot_of[FUZZ_KEYS];
-u64 threshold_ns, timeout_ns, collect_ns;
+u64 threshold_ns, least_ns, timeout_ns, collect_ns;
+u32 per_minute;
 u32 max_capacity;
 
 u64 add_ns(u64 a, u64 b)
@@ -84,6 +85,19 @@ void sweep(void)
 		if (events[i].pending || events[i].holds)
 			events[n++] = events[i];
 	nr_events = n;
+}
+
+/* A threshold that finds itself is what it is, but not below the one that was set. */
+void sync_threshold(void)
+{
+	u64 now_ns = latency_tracker_get_threshold(tracker);
+
+	EXPECT_EQ(latency_tracker_get_least_threshold(tracker), least_ns);
+	if (per_minute)
+		EXPECT(now_ns >= least_ns, "below the least");
+	else
+		EXPECT_EQ(now_ns, least_ns);
+	threshold_ns = now_ns;
 }
 
 u64 threshold_of(const struct model_event *e)

@@ -37,13 +37,15 @@ extern struct model_event events[MAX_EVENTS];
 extern unsigned int nr_events;	/* in the order of the table */
 extern bool tracking, slots;
 extern struct latency_tracker_event *slot_of[FUZZ_KEYS];
-extern u64 threshold_ns, timeout_ns, collect_ns;
+extern u64 threshold_ns, least_ns, timeout_ns, collect_ns;
+extern u32 per_minute;
 extern u32 max_capacity;
 
 u64 add_ns(u64 a, u64 b);
 const void *key_of(unsigned int key);
 unsigned int len_of(unsigned int key);
 u8 priv_byte(const struct model_event *e, unsigned int i);
+void sync_threshold(void);
 u64 threshold_of(const struct model_event *e);
 u64 timeout_of(const struct model_event *e);
 u64 delay_of(const struct model_event *e, u64 now_ns);

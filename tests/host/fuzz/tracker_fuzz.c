@@ -56,9 +56,9 @@ static void drain(u8 arg)
 
 static void set_threshold(u8 arg)
 {
-	threshold_ns = span();
-	latency_tracker_set_threshold(tracker, threshold_ns);
-	EXPECT(latency_tracker_get_threshold(tracker) == threshold_ns, "get");
+	least_ns = span();
+	latency_tracker_set_threshold(tracker, least_ns);
+	sync_threshold();
 }
 
 static void set_timeout(u8 arg)
@@ -76,11 +76,29 @@ static void set_collect(u8 arg)
 
 static void set_profile(u8 arg)
 {
+	int ret;
+
 	if (!has_profile)
 		return;
 	check_profile();
-	if (!lt_profile_set(&tracker->profile, arg & 1))
+	ret = latency_tracker_set_profile(tracker, arg & 1);
+	if (!ret)
 		profiling = arg & 1;
+}
+
+static void set_per_minute(u8 arg)
+{
+	u32 wanted = arg & 0x80 ? 0 : arg;
+	int ret;
+
+	if (!has_profile)
+		return;
+	ret = latency_tracker_set_per_minute(tracker, wanted);
+	if (!ret)
+		per_minute = wanted;
+	else
+		EXPECT(wanted && ret == -ENOMEM, "%d", ret);
+	sync_threshold();
 }
 
 /* At most some seconds: a clock does not wrap. */
@@ -149,6 +167,7 @@ static const struct {
 	{ "whole", do_whole },
 	{ "profile", set_profile },
 	{ "profile_ticks", profile_ticks },
+	{ "per_minute", set_per_minute },
 	{ "slot_begin", do_slot_begin },
 	{ "slot_end", do_slot_end },
 	{ "slot_free", do_slot_free },
@@ -198,7 +217,8 @@ bool fuzz_begin(void)
 	byte = fuzz_byte();
 	c.grow_limit = byte;
 	max_capacity = max(c.max_events, c.grow_limit);
-	c.threshold_ns = threshold_ns = span();
+	c.threshold_ns = threshold_ns = least_ns = span();
+	per_minute = 0;
 	c.timeout_ns = timeout_ns = span();
 	c.collect_ns = collect_ns = span();
 	if (fails)

@@ -484,7 +484,8 @@ splat_pattern()
 }
 
 # The lines of log $1, with their numbers. Without the first lines of those reports of KCSAN
-# in which there is no code of ours: the kernel has races of its own.
+# in which there is no code of ours: the kernel has races of its own. And of a CPU that is
+# plugged in the kernel says that its workqueues did not count on it.
 _log_lines()
 {
 	awk '
@@ -497,7 +498,7 @@ _log_lines()
 				delete foreign[report]
 			next
 		}
-		!(FNR in foreign) { print FNR ":" $0 }
+		!(FNR in foreign) && !/WARNING: workqueue cpumask: online intersect/ { print FNR ":" $0 }
 	' "$1" "$1"
 }
 

@@ -12,6 +12,8 @@
 #	# boot: WORDS          for the kernel's command line; optional
 #	# icount: yes          one CPU, whose clock counts instructions: time in which nothing
 #	                       is done passes at once; optional
+#	# nodes: N             so many memory nodes, with a CPU each, and one that has nothing
+#	                       yet: see scripts/vm-run; optional
 #	# once: WORD           of several kernels only for the first one with the same suite or
 #	                       arch; optional
 #	# needs: COMMAND...    it is skipped in a guest that does not have them; optional

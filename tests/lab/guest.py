@@ -29,11 +29,16 @@ class GuestTest:
 
     @property
     def machine(self) -> tuple[str, ...]:
-        """Options of scripts/vm-run: words for the kernel's command line, and whether the clock
-        counts instructions."""
+        """Options of scripts/vm-run: words for the kernel's command line, whether the clock
+        counts instructions, and memory nodes, with a CPU each."""
         boot = self.header.get("boot")
         icount = self.header.get("icount") == "yes"
-        return (*(("--append", boot) if boot else ()), *(("--icount",) if icount else ()))
+        nodes = self.header.get("nodes")
+        return (
+            *(("--append", boot) if boot else ()),
+            *(("--icount",) if icount else ()),
+            *(("--nodes", nodes, "--cpus", nodes) if nodes else ()),
+        )
 
     @property
     def beside(self) -> bool:

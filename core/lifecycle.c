@@ -16,6 +16,7 @@
 #include "core/kick.h"
 #include "core/lifecycle.h"
 #include "core/per_minute.h"
+#include "core/pool_size.h"
 #include "core/settings.h"
 #include "core/tracker.h"
 #include "core/worker.h"

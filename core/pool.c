@@ -4,29 +4,12 @@
  * pops are safe.
  */
 #include <linux/cpumask.h>
-#include <linux/minmax.h>
-#include <linux/mm.h>
 #include <linux/nodemask.h>
-#include <linux/overflow.h>
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <linux/topology.h>
 
 #include "core/pool.h"
 #include "wrapper/percpu.h"
-
-#define LT_POOL_BATCH_MAX	64
-/* The caches of all CPUs together hold at most this part of the capacity. */
-#define LT_POOL_CACHE_SHARE	4
-
-/* The node of a CPU, or any node that has memory to hold its items. */
-static int cpu_nid(int cpu)
-{
-	int nid = cpu_to_node(cpu);
-
-	return nid == NUMA_NO_NODE || !node_online(nid) ? first_online_node :
-							  nid;
-}
 
 static void batch_push(struct lt_pool *pool, struct lt_pool_item **stack,
 		       struct lt_pool_item *batch)
@@ -100,7 +83,7 @@ static noinline struct lt_pool_item *batch_of_others(struct lt_pool *pool,
 	int cpu, nid;
 
 	for_each_possible_cpu(cpu) {
-		if (cpu_nid(cpu) != home)
+		if (lt_pool_nid(cpu) != home)
 			continue;
 		batch = batch_pop(pool, &per_cpu_ptr(pool->caches, cpu)->batches);
 		if (batch)
@@ -150,7 +133,7 @@ static void cache_push(struct lt_pool *pool, struct llist_node *first)
  */
 struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 {
-	int home = cpu_nid(raw_smp_processor_id());
+	int home = lt_pool_nid(raw_smp_processor_id());
 	struct lt_pool_cache *cache;
 	struct lt_pool_item *batch;
 
@@ -161,7 +144,7 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 		batch = batch_of_others(pool, home);
 	if (!batch && !READ_ONCE(pool->dry))
 		WRITE_ONCE(pool->dry, true);
-	if (!batch || lt_pool_is_low(pool))
+	if (!batch || lt_pool_depot_is_low(&pool->depots[home]))
 		pool->low(pool);
 	if (!batch)
 		return NULL;
@@ -185,7 +168,7 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 static unsigned int batches_owed(const struct lt_pool *pool,
 				 struct lt_pool_cache *cache)
 {
-	unsigned int all = READ_ONCE(pool->capacity) / pool->batch;
+	unsigned int all = READ_ONCE(pool->capacity) / READ_ONCE(pool->batch);
 	unsigned int owed = READ_ONCE(cache->taken) - cache->given;
 
 	if (owed > all) {
@@ -233,7 +216,7 @@ void lt_pool_put_batches(struct lt_pool *pool, int cpu,
 {
 	struct lt_pool_cache *cache = per_cpu_ptr(pool->caches, cpu);
 	struct lt_pool_item *next, **to;
-	int home = cpu_nid(cpu);
+	int home = lt_pool_nid(cpu);
 
 	if (LT_ALLOC_RENEWS)
 		batches = renew_batches(pool, batches);
@@ -251,9 +234,9 @@ void lt_pool_put_batches(struct lt_pool *pool, int cpu,
 /**
  * lt_pool_put() - give items back
  * @pool: the pool
- * @items: chain of items, each a grace period after its last user
+ * @items: chain of items of one node, which no other CPU sees
  *
- * Context: Task; the caller serialises it with itself.
+ * Context: Task.
  */
 void lt_pool_put(struct lt_pool *pool, struct llist_node *items)
 {
@@ -272,165 +255,22 @@ void lt_pool_put(struct lt_pool *pool, struct llist_node *items)
 	}
 }
 
-/* Make @count items on @nid; returns them chained, or NULL. */
-static struct llist_node *make_items(struct lt_pool *pool, int nid,
-				     unsigned int count)
-{
-	struct llist_node *items;
-	size_t size;
-
-	if (check_mul_overflow((size_t)count, pool->alloc.item_size, &size))
-		return NULL;
-	/*
-	 * Before vmalloc() gives up it calls the OOM killer, and a tracker is no
-	 * reason to kill a task. Half is left to other users, and to errors of
-	 * the estimate.
-	 */
-	if (size >> PAGE_SHIFT > (size_t)si_mem_available() / 2)
-		return NULL;
-	items = lt_alloc_items(&pool->alloc, nid, count);
-	if (items)
-		pool->total += count;
-	return items;
-}
-
-/**
- * lt_pool_grow() - add items
- * @pool: the pool
- * @more: how many, split over the online nodes
- *
- * Context: Task, may sleep; the caller serialises it with itself.
- * Return: 0, or -ENOMEM if not all of them could be had; those that could are
- * in use.
- */
-int lt_pool_grow(struct lt_pool *pool, unsigned int more)
-{
-	unsigned int nodes = num_online_nodes(), share;
-	struct llist_node *items;
-	int nid;
-
-	for_each_online_node(nid) {
-		if (!nodes)
-			break;
-		share = more / nodes;
-		nodes--;
-		more -= share;
-		if (!share)
-			continue;
-		items = make_items(pool, nid, share);
-		if (!items)
-			return -ENOMEM;
-		/* Read by lt_pool_is_low() in any context. */
-		WRITE_ONCE(pool->capacity, pool->capacity + share);
-		lt_pool_put(pool, items);
-	}
-	return more ? -ENOMEM : 0;
-}
-
-static int fill_caches(struct lt_pool *pool)
-{
-	struct llist_node *items;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		items = make_items(pool, cpu_nid(cpu), pool->batch);
-		if (!items)
-			return -ENOMEM;
-		per_cpu_ptr(pool->caches, cpu)->head = items;
-	}
-	return 0;
-}
-
-/**
- * lt_pool_init() - make a pool
- * @pool: the pool
- * @item_size: bytes per item
- * @capacity: items that can be out at once, at least 1
- * @low: see struct lt_pool
- *
- * Context: Task, may sleep.
- * Return: 0 or -ENOMEM; on error nothing is left allocated.
- */
-int lt_pool_init(struct lt_pool *pool, size_t item_size, unsigned int capacity,
-		 void (*low)(struct lt_pool *pool))
-{
-	int err = -ENOMEM;
-
-	memset(pool, 0, sizeof(*pool));
-	lt_alloc_init(&pool->alloc, item_size);
-	pool->batch = clamp_t(unsigned int,
-			      capacity / LT_POOL_CACHE_SHARE /
-				      num_possible_cpus(),
-			      1, LT_POOL_BATCH_MAX);
-	pool->low = low;
-	pool->depots = kcalloc(nr_node_ids, sizeof(*pool->depots), GFP_KERNEL);
-	pool->caches = alloc_percpu(struct lt_pool_cache);
-	if (pool->depots && pool->caches)
-		err = fill_caches(pool);
-	if (!err)
-		err = lt_pool_grow(pool, capacity);
-	if (err)
-		lt_pool_destroy(pool);
-	return err;
-}
-
-static void free_batches(struct lt_pool *pool, struct lt_pool_item *batches)
-{
-	struct lt_pool_item *next;
-
-	for (; batches; batches = next) {
-		next = batches->next_batch;
-		lt_alloc_free(&pool->alloc, &batches->link);
-	}
-}
-
-static void free_items(struct lt_pool *pool)
-{
-	struct lt_pool_cache *cache;
-	int cpu, nid;
-
-	for_each_possible_cpu(cpu) {
-		cache = per_cpu_ptr(pool->caches, cpu);
-		lt_alloc_free(&pool->alloc, cache->head);
-		free_batches(pool, cache->batches);
-	}
-	for_each_node(nid)
-		free_batches(pool, pool->depots[nid].head);
-}
-
-/**
- * lt_pool_destroy() - free all items
- * @pool: the pool, perhaps not complete; no item is in use any more
- *
- * Context: Task, may sleep.
- */
-void lt_pool_destroy(struct lt_pool *pool)
-{
-	/* There are items only if there was a place for them. */
-	if (LT_ALLOC_RENEWS && pool->caches && pool->depots)
-		free_items(pool);
-	lt_alloc_destroy(&pool->alloc);
-	free_percpu(pool->caches);
-	pool->caches = NULL;
-	kfree(pool->depots);
-	pool->depots = NULL;
-}
-
 /**
  * lt_pool_is_low() - is it time to bring items back, or more of them?
  * @pool: the pool
  *
  * Context: Any.
- * Return: true if less than half of the capacity is in batches.
+ * Return: true if less than half of the capacity of a node is in batches.
  */
 bool lt_pool_is_low(const struct lt_pool *pool)
 {
-	unsigned int capacity = READ_ONCE(pool->capacity), free = 0;
 	int nid;
 
-	for_each_node(nid)
-		free += atomic_read(&pool->depots[nid].free);
-	return free < capacity - capacity / 2;
+	for_each_node(nid) {
+		if (lt_pool_depot_is_low(&pool->depots[nid]))
+			return true;
+	}
+	return false;
 }
 
 /**

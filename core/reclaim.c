@@ -2,7 +2,9 @@
 /*
  * Retired items wait here for a grace period. See reclaim.h.
  */
+#include <linux/cache.h>
 #include <linux/cpumask.h>
+#include <linux/nodemask.h>
 #include <linux/percpu.h>
 
 #include "core/reclaim.h"
@@ -24,7 +26,8 @@ int lt_reclaim_init(struct lt_reclaim *reclaim, struct lt_pool *pool,
 	memset(reclaim, 0, sizeof(*reclaim));
 	reclaim->pool = pool;
 	reclaim->done = done;
-	reclaim->retired = alloc_percpu(struct lt_retired);
+	reclaim->retired = __alloc_percpu(nr_node_ids * sizeof(struct lt_retired),
+					  SMP_CACHE_BYTES);
 	return reclaim->retired ? 0 : -ENOMEM;
 }
 
@@ -41,32 +44,38 @@ void lt_reclaim_destroy(struct lt_reclaim *reclaim)
 }
 
 /* Each list stays apart: to join two, the end of one would have to be found. */
+static bool take(struct lt_retired *retired)
+{
+	if (!READ_ONCE(retired->head))
+		return false;
+	/* Full barrier; pairs with the cmpxchg() in lt_retire(). */
+	retired->waiting = xchg(&retired->head, NULL);
+	return true;
+}
+
 static bool take_all(struct lt_reclaim *reclaim)
 {
 	bool any = false;
-	int cpu;
+	int cpu, nid;
 
 	for_each_possible_cpu(cpu) {
-		struct lt_retired *retired = per_cpu_ptr(reclaim->retired, cpu);
-
-		if (!READ_ONCE(retired->head))
-			continue;
-		/* Full barrier; pairs with the cmpxchg() in lt_retire(). */
-		retired->waiting = xchg(&retired->head, NULL);
-		any = true;
+		for_each_node(nid)
+			any |= take(&per_cpu_ptr(reclaim->retired, cpu)[nid]);
 	}
 	return any;
 }
 
 static void give_all(struct lt_reclaim *reclaim)
 {
-	int cpu;
+	struct lt_retired *retired;
+	int cpu, nid;
 
 	for_each_possible_cpu(cpu) {
-		struct lt_retired *retired = per_cpu_ptr(reclaim->retired, cpu);
-
-		lt_pool_put_batches(reclaim->pool, cpu, retired->waiting);
-		retired->waiting = NULL;
+		for_each_node(nid) {
+			retired = &per_cpu_ptr(reclaim->retired, cpu)[nid];
+			lt_pool_put_batches(reclaim->pool, cpu, retired->waiting);
+			retired->waiting = NULL;
+		}
 	}
 }
 

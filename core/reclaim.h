@@ -23,7 +23,7 @@
 #include "core/pool.h"
 
 /**
- * struct lt_retired - of one CPU
+ * struct lt_retired - of one CPU, items of one memory node
  * @head: chain of batches; pushed by the CPU, taken by lt_reclaim()
  * @waiting: batches that wait for the grace period; the worker's
  */
@@ -35,7 +35,8 @@ struct lt_retired {
 /**
  * struct lt_reclaim - retired items on their way to the pool
  * @pool: where they go
- * @retired: per CPU
+ * @retired: per CPU, an array by the node of the items: so batches are full
+ *	wherever the items come from
  * @waiting: there are batches that wait for the grace period of @rcu
  * @rcu: the grace period
  * @busy: set by lt_reclaim() before @rcu is queued, cleared when it has ended
@@ -81,7 +82,8 @@ void lt_reclaim_drain(struct lt_reclaim *reclaim);
 static __always_inline void lt_retire(struct lt_reclaim *reclaim,
 				      struct lt_pool_item *item)
 {
-	struct lt_pool_item **list = &this_cpu_ptr(reclaim->retired)->head;
+	struct lt_pool_item **list =
+		&this_cpu_ptr(reclaim->retired)[item->nid].head;
 	struct lt_pool_item *head = READ_ONCE(*list), *old;
 
 	lt_item_step(item, LT_ITEM_FILLED, LT_ITEM_RETIRED);

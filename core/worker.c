@@ -15,6 +15,7 @@
 
 #include "core/crossings.h"
 #include "core/kick.h"
+#include "core/pool_size.h"
 #include "core/timeout.h"
 #include "core/tracker.h"
 #include "core/worker.h"

@@ -30,8 +30,11 @@ static struct item *slots[SLOTS];
 static unsigned long nmis;
 static __thread bool dry;		/* a get found nothing */
 
+static unsigned int lows;
+
 static void on_low(struct lt_pool *p)
 {
+	__atomic_fetch_add(&lows, 1, __ATOMIC_RELAXED);
 }
 
 static void on_done(struct lt_reclaim *r)
@@ -211,25 +214,39 @@ static void test_nmi(void)
 
 /* ---- one thread: what a CPU gets back ---- */
 
-/* @n items one after the other, got on CPU @begin and retired on CPU @end. */
-static void use(unsigned int n, int begin, int end)
+static struct item *get_on(int cpu)
 {
 	struct item *item;
 
-	while (n--) {
-		on_cpu(begin);
-		rcu_read_lock_sched();
-		item = item_get();
-		rcu_read_unlock_sched();
-		on_cpu(end);
-		rcu_read_lock_sched();
-		item_retire(item);
-		rcu_read_unlock_sched();
-	}
+	on_cpu(cpu);
+	rcu_read_lock_sched();
+	item = item_get();
+	rcu_read_unlock_sched();
+	return item;
+}
+
+static void retire_on(int cpu, struct item *item)
+{
+	on_cpu(cpu);
+	rcu_read_lock_sched();
+	item_retire(item);
+	rcu_read_unlock_sched();
+}
+
+static void come_home(void)
+{
 	lt_reclaim_drain(&reclaim);
 	on_cpu(-1);
 	check_pool(&pool);
 	EXPECT_EQ(lt_pool_count_free(&pool), pool.total);
+}
+
+/* @n items one after the other, got on CPU @begin and retired on CPU @end. */
+static void use(unsigned int n, int begin, int end)
+{
+	while (n--)
+		retire_on(end, get_on(begin));
+	come_home();
 }
 
 /* What a CPU has used comes back to it, in batches, as many as it has taken. */
@@ -239,14 +256,14 @@ static void test_own_batches(void)
 	unsigned int n;
 
 	init(1000);
-	/* The first ones are in its cache; the last one begins a batch. */
+	/* The last one begins a batch. */
 	use(3 * pool.batch + 1, 2, 2);
 	cache = per_cpu_ptr(pool.caches, 2);
-	EXPECT_EQ(cache->taken, 3);
-	EXPECT_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)), 2 * pool.batch + 1);
+	EXPECT_EQ(cache->taken, 4);
+	EXPECT_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)), 3 * pool.batch + 1);
 	/* A CPU that only retires has no use for them. */
 	use(2 * pool.batch, 3, 2);
-	EXPECT_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)), 2 * pool.batch + 1);
+	EXPECT_EQ(check_batches(&pool, cache->batches, cpu_to_node(2)), 3 * pool.batch + 1);
 	/* What is owed is never more than there is. */
 	for (n = 0; n < 3; n++)
 		use(20 * pool.batch, 2, 3);
@@ -282,7 +299,94 @@ static void test_hoard(void)
 	}
 }
 
+/* Batches stay full, although a quarter of what begins on a node ends on the other one. */
+static void test_other_node(void)
+{
+	unsigned int i, round, gets = 0, taken;
+
+	init(5000);
+	EXPECT(cpu_to_node(0) != cpu_to_node(1), "they are on one node");
+	for (round = 0; round < 8; round++) {
+		for (i = 0; i < 400; i++, gets += 2) {
+			retire_on(i % 4 ? 0 : 1, get_on(0));
+			retire_on(i % 4 ? 1 : 0, get_on(1));
+		}
+		come_home();
+	}
+	taken = per_cpu_ptr(pool.caches, 0)->taken + per_cpu_ptr(pool.caches, 1)->taken;
+	EXPECT(gets / taken > pool.batch / 2, "%u items of %u in a batch", gets / taken,
+	       pool.batch);
+	destroy();
+}
+
+/* Only who is on a node that is low asks, and it grows there. */
+static void test_low_node(void)
+{
+	struct item *out[1000];
+	unsigned int n, here, there;
+
+	init(1000);
+	here = pool.depots[0].capacity;
+	there = pool.depots[1].capacity;
+	EXPECT_EQ(here, there);
+	for (n = 0; !lt_pool_is_low(&pool); n++)
+		out[n] = get_on(0);
+	EXPECT(n >= here / 2 && n < here, "low with %u of %u out", n, here);
+	EXPECT(lows, "it does not say so");
+	lows = 0;
+	for (; n < 900; n++)
+		out[n] = get_on(n < 700 ? 0 : 1);
+	EXPECT(lows, "it does not say so any more");
+	lows = 0;
+	EXPECT_EQ(lt_pool_grow(&pool, 300), 0);
+	EXPECT_EQ(pool.depots[0].capacity, here + 300);
+	EXPECT_EQ(pool.depots[1].capacity, there);
+	while (n)
+		retire_on(0, out[--n]);
+	come_home();
+	EXPECT_EQ(lt_pool_grow(&pool, 300), 0);
+	EXPECT_EQ(pool.depots[1].capacity, there + 150);
+	destroy();
+}
+
+/* A CPU that comes brings what its cache will hold, once; its node gets more from then on. */
+static void test_cpus_come(void)
+{
+	unsigned int least, total;
+
+	host_cpus_offline = 4;
+	init(4000);
+	EXPECT_EQ(pool.total, 4000 + 4 * pool.batch);
+	EXPECT_EQ(pool.depots[0].cpus, 2);
+	EXPECT_EQ(host_cpu_comes(&pool.cpuhp), 0);
+	EXPECT_EQ(pool.total, 4000 + 5 * pool.batch);
+	EXPECT_EQ(pool.depots[0].cpus, 3);
+	host_cpus_offline++;
+	EXPECT_EQ(host_cpu_comes(&pool.cpuhp), 0);
+	EXPECT_EQ(pool.total, 4000 + 5 * pool.batch);
+	/* One for which there is no memory comes all the same. */
+	host_alloc_left = 0;
+	EXPECT_EQ(host_cpu_comes(&pool.cpuhp), 0);
+	host_alloc_left = -1;
+	EXPECT_EQ(pool.total, 4000 + 5 * pool.batch);
+	check_pool(&pool);
+	destroy();
+	host_cpus_offline = 0;
+	/* A small pool that grows has larger batches, and as much more for each cache. */
+	init(4);
+	least = pool.batch;
+	total = pool.total;
+	EXPECT_EQ(lt_pool_grow(&pool, 996), 0);
+	EXPECT(pool.batch >= 32 && pool.batch > least, "batches of %u", pool.batch);
+	EXPECT_EQ(pool.total, total + 996 + host_nr_cpus * (pool.batch - least));
+	check_no_hoard(3, 0);
+	destroy();
+}
+
 static const struct ktap_test tests[] = {
+	{ "other_node", test_other_node, 0, NULL },
+	{ "low_node", test_low_node, 0, NULL },
+	{ "cpus_come", test_cpus_come, 0, NULL },
 	{ "own_batches", test_own_batches, 0, NULL },
 	{ "hoard", test_hoard, 0, NULL },
 	{ "migrate", test_migrate, 0.5, NULL },

@@ -255,6 +255,7 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #include "core/kick.c"
 #include "core/pending.c"
 #include "core/pool.c"
+#include "core/pool_size.c"
 #include "core/per_minute.c"
 #include "core/profile.c"
 #include "core/slot.c"

@@ -18,6 +18,7 @@
 #include "core/counters.h"
 #include "core/key.h"
 #include "core/pool.h"
+#include "core/pool_size.h"
 #include "core/reclaim.h"
 #include "latency_tracker.h"
 #include "pair.h"
@@ -299,8 +300,10 @@ int pair_tables_init(void)
 	counters = alloc_percpu(struct lt_counters);
 	if (!counters)
 		return -ENOMEM;
-	if (lt_pool_init(&pool, sizeof(struct item), EVENTS, nothing_low))
+	if (lt_pool_setup())
 		goto err_counters;
+	if (lt_pool_init(&pool, sizeof(struct item), EVENTS, nothing_low))
+		goto err_setup;
 	if (lt_reclaim_init(&reclaim, &pool, nothing_done))
 		goto err_pool;
 	lfht = lfht_new(EVENTS, EVENTS);
@@ -320,6 +323,8 @@ err_reclaim:
 	lt_reclaim_destroy(&reclaim);
 err_pool:
 	lt_pool_destroy(&pool);
+err_setup:
+	lt_pool_teardown();
 err_counters:
 	free_percpu(counters);
 	return -ENOMEM;
@@ -333,5 +338,6 @@ void pair_tables_exit(void)
 	kvfree(buckets);
 	lt_reclaim_destroy(&reclaim);
 	lt_pool_destroy(&pool);
+	lt_pool_teardown();
 	free_percpu(counters);
 }

@@ -34,6 +34,7 @@ struct native_cpu {
 extern char *native_areas[NATIVE_MAX_CPUS];
 size_t native_percpu(size_t size);
 
+#define __alloc_percpu(size, align)	((void *)native_percpu(ALIGN(size, align)))
 #define alloc_percpu(type) \
 	((type *)native_percpu(sizeof(type)))
 #define free_percpu(p)		((void)(p))

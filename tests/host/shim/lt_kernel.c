@@ -3,9 +3,10 @@
 #include <stdarg.h>
 
 #include "core/control.h"
+#include "core/pool_size.h"
 #include "lt_kernel.h"
 
-unsigned int host_nodes_offline;
+unsigned int host_nodes_offline, host_cpus_offline;
 long host_alloc_left = -1;
 long host_allocated;
 
@@ -78,4 +79,37 @@ int lt_control_add(struct latency_tracker *tracker)
 
 void lt_control_del(struct latency_tracker *tracker)
 {
+}
+
+/* ---- CPUs that come ---- */
+
+static int (*cpu_up)(unsigned int cpu, struct hlist_node *node);
+
+int cpuhp_setup_state_multi(enum cpuhp_state state, const char *name,
+			    int (*up)(unsigned int cpu, struct hlist_node *node),
+			    int (*down)(unsigned int cpu, struct hlist_node *node))
+{
+	cpu_up = up;
+	return 0;
+}
+
+int cpuhp_state_add_instance(enum cpuhp_state state, struct hlist_node *node)
+{
+	unsigned int cpu;
+	int err = 0;
+
+	for (cpu = 0; cpu < num_online_cpus() && !err; cpu++)
+		err = cpu_up(cpu, node);
+	return err;
+}
+
+int host_cpu_comes(struct hlist_node *node)
+{
+	return cpu_up(host_nr_cpus - host_cpus_offline--, node);
+}
+
+/* The module is loaded. */
+static void __attribute__((constructor)) load(void)
+{
+	BUG_ON(lt_pool_setup());
 }

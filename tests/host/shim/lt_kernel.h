@@ -54,6 +54,7 @@ typedef unsigned int gfp_t;
 extern unsigned int host_nr_cpus;	/* possible CPUs */
 extern unsigned int host_nr_nodes;	/* possible memory nodes, CPUs go round */
 extern unsigned int host_nodes_offline;	/* so many of the last ones are off line */
+extern unsigned int host_cpus_offline;	/* the same of CPUs */
 
 void host_init(unsigned int nr_cpus, unsigned int nr_nodes);
 /* The calling thread joins RCU; cpu >= 0: it alone runs on that CPU. */
@@ -245,9 +246,15 @@ unsigned int host_cpu(void);
 #define might_sleep()		BUG_ON(host_preempt_off())
 
 #define smp_processor_id()	host_cpu()
+void *host_alloc(size_t n, size_t size);
+
+static inline void *__alloc_percpu(size_t size, size_t align)
+{
+	return size > HOST_PERCPU_STRIDE ? NULL : host_alloc(host_nr_cpus, HOST_PERCPU_STRIDE);
+}
+
 #define alloc_percpu(type) \
-	((type *)(sizeof(type) > HOST_PERCPU_STRIDE ? NULL : \
-		  host_alloc(host_nr_cpus, HOST_PERCPU_STRIDE)))
+	__alloc_percpu(sizeof(type), 1)
 #define free_percpu(p)		host_free(p)
 #define per_cpu_ptr(p, cpu) \
 	((typeof(p))((char *)(p) + (size_t)(cpu) * HOST_PERCPU_STRIDE))
@@ -311,6 +318,7 @@ void host_free(const void *p);
 #define nr_node_ids		host_nr_nodes
 #define num_online_nodes()	(host_nr_nodes - host_nodes_offline)
 #define num_possible_cpus()	host_nr_cpus
+#define num_online_cpus()	(host_nr_cpus - host_cpus_offline)
 #define first_online_node	0
 #define node_online(nid)	((unsigned int)(nid) < num_online_nodes())
 #define cpu_to_node(cpu)	((int)((unsigned int)(cpu) % host_nr_nodes))
@@ -320,6 +328,21 @@ void host_free(const void *p);
 	for ((nid) = 0; (nid) < (int)host_nr_nodes; (nid)++)
 #define for_each_online_node(nid) \
 	for ((nid) = 0; (nid) < (int)num_online_nodes(); (nid)++)
+
+/* ---- list.h, cpuhotplug.h ---- */
+
+struct hlist_node { struct hlist_node *next; };
+#define hlist_entry(p, type, member)	container_of(p, type, member)
+
+enum cpuhp_state { CPUHP_BP_PREPARE_DYN };
+int cpuhp_setup_state_multi(enum cpuhp_state state, const char *name,
+			    int (*up)(unsigned int cpu, struct hlist_node *node),
+			    int (*down)(unsigned int cpu, struct hlist_node *node));
+int cpuhp_state_add_instance(enum cpuhp_state state, struct hlist_node *node);
+#define cpuhp_state_remove_instance_nocalls(state, node)	((void)(node))
+#define cpuhp_remove_multi_state(state)		((void)(state))
+/* The next CPU that is off line comes, of which the owner of @node is told. */
+int host_cpu_comes(struct hlist_node *node);
 
 /* ---- llist.h ---- */
 

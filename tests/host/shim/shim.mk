@@ -4,7 +4,7 @@
 # kernel that they include leads to lt_kernel.h.
 
 SHIM	:= $(TOP)/tests/host/shim
-TABLE	:= rculfhash/rculfhash.c core/alloc.c core/pool.c core/reclaim.c
+TABLE	:= rculfhash/rculfhash.c core/alloc.c core/pool.c core/pool_size.c core/reclaim.c
 TRACKER	:= $(TABLE) $(patsubst %,core/%.c,begin crossings kick lifecycle outcome pending \
 	   per_minute profile settings slot snapshot timeout worker) latency_tracker.c \
 	   latency_tracker_slots.c latency_tracker_whole.c

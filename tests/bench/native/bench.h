@@ -180,8 +180,9 @@ static bench_inline bool bench_give(struct bench_thread *t, bench_half begin)
 
 	if (head == __atomic_load_n(&t->to->tail, __ATOMIC_ACQUIRE) + BENCH_RING)
 		return false;
-	op->key = t->ops[t->next++ % BENCH_KEYS].key;
+	/* Of all that are on their way, each has a key of its own. */
 	op->slot = t->nr * BENCH_RING + head % BENCH_RING;
+	op->key = bench_mix(op->slot + 1);
 	bench_do(t, op, begin);
 	/* Pairs with the acquire of bench_take(). */
 	__atomic_store_n(&t->to->head, head + 1, __ATOMIC_RELEASE);

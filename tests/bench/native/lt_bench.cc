@@ -151,7 +151,8 @@ void add(const bench_contestant *is, bench_work work, unsigned int threads, unsi
 
 	if (pending)
 		name += ':' + std::to_string(pending);
-	c->is = is;
+	/* Several operations of a key are pending there. */
+	c->is = work == BENCH_SHARE && is == &bench_tracker ? &bench_tracker_duplicates : is;
 	c->work = work;
 	c->size = { threads, 1, slots, 0 };
 	/* A power of two, for all to have as many buckets as events. */

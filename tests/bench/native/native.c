@@ -22,11 +22,11 @@ void msleep(unsigned int ms)
 	usleep(ms * 1000);
 }
 
-size_t native_percpu(size_t size)
+size_t native_percpu(size_t size, size_t align)
 {
-	size_t at = percpu_used;
+	size_t at = ALIGN(percpu_used, align);
 
-	percpu_used += ALIGN(size, 8);
+	percpu_used = at + ALIGN(size, 8);
 	BUG_ON(percpu_used > NATIVE_AREA);
 	return at;
 }
@@ -40,9 +40,11 @@ void bench_cpu(unsigned int nr)
 
 void bench_machine(unsigned int cpus)
 {
+	const char *nodes = getenv("BENCH_NODES");
 	struct native_cpu *cpu;
 	unsigned int i;
 
+	host_nr_nodes = nodes ? strtoul(nodes, NULL, 10) : 1;
 	host_nr_cpus = cpus + 1;
 	BUG_ON(host_nr_cpus > NATIVE_MAX_CPUS);
 	for (i = 0; i < host_nr_cpus; i++) {

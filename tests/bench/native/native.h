@@ -32,11 +32,11 @@ struct native_cpu {
 } __aligned(SMP_CACHE_BYTES);
 
 extern char *native_areas[NATIVE_MAX_CPUS];
-size_t native_percpu(size_t size);
+size_t native_percpu(size_t size, size_t align);
 
-#define __alloc_percpu(size, align)	((void *)native_percpu(ALIGN(size, align)))
+#define __alloc_percpu(size, align)	((void *)native_percpu(size, align))
 #define alloc_percpu(type) \
-	((type *)native_percpu(sizeof(type)))
+	((type *)native_percpu(sizeof(type), __alignof__(type)))
 #define free_percpu(p)		((void)(p))
 #define per_cpu_ptr(p, cpu) \
 	((typeof(p))(native_areas[cpu] + (size_t)(p)))

@@ -26,7 +26,7 @@
 #define LOOK_MAX_NS	(8 * NSEC_PER_SEC)
 
 /* May be late between two looks, however few are wanted. */
-#define AT_ONCE		8
+#define AT_ONCE		4
 
 /* If so many should have been late, and none was, it is no chance: 2.5 times in 1000. */
 #define NO_CHANCE	(6 << ONE_SHIFT)
@@ -133,7 +133,7 @@ static void look(struct lt_profile *profile)
 	else
 		w->missed += share_of(p->wanted, span_ns, ONE_SHIFT);
 	weigh(w);
-	p->most_late = 4 * share_of(p->wanted, span_ns, 0) + AT_ONCE;
+	p->most_late = 3 * share_of(p->wanted, span_ns, 0) + AT_ONCE;
 	atomic_set(&p->may_be_late, p->most_late);
 	publish(tracker, threshold_for(w, share_of(p->wanted, span_ns, STEADY_SHIFT)));
 }

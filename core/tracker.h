@@ -87,19 +87,19 @@ struct lt_scan {
  * @threshold_ns: default threshold; changes at any time
  * @timeout_ns: default timeout; changes at any time, also for pending events
  * @collect_ns: collection age; changes at any time, also for pending events
- * @next_scan: when the worker will look at the deadlines next; an event whose
- *	deadline is earlier, and not a default one, asks for a scan
  * @tracking_on: begins are accepted; read inside the RCU section of the begin
- * @rescan: a scan was asked for
  * @profile: the distribution of all delays
  * @per_minute: the threshold that finds itself by it
  * @slots: an event stays with its key; see slot.h
- * @low_armed: a pool that runs low has to kick the worker
  * @key_size: longest key
  * @priv_size: private bytes per event, in whole words
  * @priv_off: where they are in the data of an event
  * @pool: free events
  * @reclaim: events on their way back
+ * @next_scan: when the worker will look at the deadlines next; an event whose
+ *	deadline is earlier, and not a default one, asks for a scan
+ * @rescan: a scan was asked for
+ * @low_armed: a pool that runs low has to kick the worker
  * @data: the caller's
  * @scan: see struct lt_scan
  * @collect_least_ns: see struct latency_tracker_config
@@ -117,7 +117,8 @@ struct lt_scan {
  * @released: the last reference to @kobj is gone
  * @name: of the directory and the thread
  *
- * The fields that a probe reads come first; they are hardly ever written.
+ * The fields that each operation reads come first; they are hardly ever written. From
+ * @next_scan on are those that are, on lines of their own.
  */
 struct latency_tracker {
 	struct lfht *ht;
@@ -127,10 +128,7 @@ struct latency_tracker {
 	u64 threshold_ns;
 	u64 timeout_ns;
 	u64 collect_ns;
-	u64 next_scan;
 	bool tracking_on;
-	bool rescan;
-	bool low_armed;
 	bool slots;
 	u16 key_size;
 	u16 priv_size;
@@ -140,6 +138,9 @@ struct latency_tracker {
 	struct lt_pool pool;
 	struct lt_reclaim reclaim;
 
+	u64 next_scan ____cacheline_aligned_in_smp;
+	bool rescan;
+	bool low_armed;
 	void *data;
 	struct lt_scan scan;
 	u64 collect_least_ns;

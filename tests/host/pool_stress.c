@@ -323,7 +323,7 @@ static void test_other_node(void)
 static void test_low_node(void)
 {
 	struct item *out[1000];
-	unsigned int n, here, there;
+	unsigned int n, last, here, there;
 
 	init(1000);
 	here = pool.depots[0].capacity;
@@ -334,6 +334,9 @@ static void test_low_node(void)
 	EXPECT(n >= here / 2 && n < here, "low with %u of %u out", n, here);
 	EXPECT(lows, "it does not say so");
 	lows = 0;
+	for (last = n + here / 4; n < last; n++)
+		out[n] = get_on(1);
+	EXPECT_EQ(lows, 0);
 	for (; n < 900; n++)
 		out[n] = get_on(n < 700 ? 0 : 1);
 	EXPECT(lows, "it does not say so any more");
@@ -370,6 +373,8 @@ static void test_cpus_come(void)
 	host_alloc_left = -1;
 	EXPECT_EQ(pool.total, 4000 + 5 * pool.batch);
 	check_pool(&pool);
+	EXPECT_EQ(lt_pool_grow(&pool, 500), 0);
+	EXPECT_EQ(pool.depots[0].capacity, 2000 + 300);
 	destroy();
 	host_cpus_offline = 0;
 	/* A small pool that grows has larger batches, and as much more for each cache. */

@@ -233,15 +233,15 @@ def write(kind, path, value):
 
 def wait_for_room(n, number):
     """Once all threads are in their call, and the pool has grown until it is not low any more,
-    whatever has failed before: half of its capacity is free, and what the CPUs keep is at most a
-    quarter of what it began with. Threads that came too early have no event."""
+    whatever has failed before: half of its capacity is free, or as much as is there on top of it for
+    what two CPUs keep, at most a quarter. Threads that came too early have no event."""
     end = time.monotonic() + SETTLE_S
     while time.monotonic() < end:
         time.sleep(0.05)
         capacity = int((STATE / 'syscalls/capacity').read_text())
         pending = int((STATE / 'syscalls/pending').read_text())
         if (threading.active_count() > number and capacity > GROW_FROM and
-                pending <= capacity // 2 + GROW_FROM // 4):
+                pending <= capacity // 2 + capacity // 4):
             return
     complain(f'grow {n}: {pending} events pending, room for {capacity}')
 

@@ -342,10 +342,11 @@ bool tt_check_counts(struct latency_tracker *tracker, bool all)
 
 /* --- the balance of the pool ------------------------------------------------- */
 
-/* @number: events that were begun so */
+/* @number: events that were begun so; @capacity: of the pool, behind that */
 struct fill {
 	struct latency_tracker *tracker;
 	u64 number;
+	u64 capacity;
 };
 
 /* On one CPU: begin until nothing is free. */
@@ -373,21 +374,22 @@ static s64 fill_up(struct fill *fill)
 	for_each_online_cpu(cpu)
 		work_on_cpu(cpu, fill_from_here, fill);
 	latency_tracker_snapshot(fill->tracker, &n);
+	fill->capacity = n.capacity;
 	return n.pending - n.capacity;
 }
 
 /*
  * Beyond its capacity a pool has some events per CPU. How many? A tracker of
- * the same size that has seen nothing tells, or an error.
+ * the same @size that has seen nothing tells, or an error.
  */
-s64 tt_spare(void)
+s64 tt_spare(u32 size)
 {
 	static struct tt_life life = { .other = true };
 	struct latency_tracker_config config = tt_config(&life);
 	struct fill fill = { };
 	s64 spare;
 
-	config.max_events = tt_pool;
+	config.max_events = size;
 	config.grow_limit = 0;
 	config.threshold_ns = LATENCY_TRACKER_NEVER;
 	life.tracker = latency_tracker_create(&config);
@@ -407,7 +409,7 @@ void tt_check_balance(s64 spare)
 {
 	struct fill fill = { .tracker = tt.main.tracker };
 	unsigned long end = jiffies + PATIENCE;
-	u64 last = 0;
+	u64 last = 0, size = tt_pool;
 	int equal = 0;
 	s64 found;
 
@@ -418,6 +420,11 @@ void tt_check_balance(s64 spare)
 	latency_tracker_set_tracking(fill.tracker, true);
 	do {
 		found = fill_up(&fill);
+		/* It has grown, and so have its batches. */
+		if (fill.capacity != size) {
+			size = fill.capacity;
+			spare = tt_spare(size);
+		}
 		equal = found == spare ? equal + 1 : 0;
 		if (fill.number != last)
 			end = jiffies + PATIENCE;

@@ -182,7 +182,7 @@ static int torture_a_tracker(void)
 {
 	struct latency_tracker_config config = tt_config(&tt.main);
 	struct latency_tracker_counts counts;
-	s64 spare = tt_spare();
+	s64 spare = tt_spare(tt_pool);
 	int err;
 
 	if (tt.stuck)

@@ -201,7 +201,7 @@ void tt_go_on(void);
 bool tt_check_counts(struct latency_tracker *tracker, bool all);
 struct latency_tracker_config tt_config(struct tt_life *life);
 void tt_destroy(struct tt_life *life);
-s64 tt_spare(void);
+s64 tt_spare(u32 size);
 void tt_check_balance(s64 spare);
 
 /* twin.c */

@@ -144,7 +144,9 @@ struct lt_pool_item *lt_pool_refill(struct lt_pool *pool)
 		batch = batch_of_others(pool, home);
 	if (!batch && !READ_ONCE(pool->dry))
 		WRITE_ONCE(pool->dry, true);
-	if (!batch || lt_pool_depot_is_low(&pool->depots[home]))
+	/* Also for a node that lives on others': it has perhaps no items of its own. */
+	if (!batch || lt_pool_depot_is_low(&pool->depots[home]) ||
+	    lt_pool_depot_is_low(&pool->depots[batch->nid]))
 		pool->low(pool);
 	if (!batch)
 		return NULL;
@@ -209,7 +211,7 @@ static struct lt_pool_item *renew_batches(struct lt_pool *pool,
  * events begin on one CPU and end on another, the second has no use for them,
  * and the first would have to search the stacks of all CPUs.
  *
- * Context: Task; the caller serialises it with itself and lt_pool_put().
+ * Context: Task; the caller serialises it with itself.
  */
 void lt_pool_put_batches(struct lt_pool *pool, int cpu,
 			 struct lt_pool_item *batches)
@@ -271,6 +273,24 @@ bool lt_pool_is_low(const struct lt_pool *pool)
 			return true;
 	}
 	return false;
+}
+
+/**
+ * lt_pool_is_short() - is the pool low as a whole?
+ * @pool: the pool
+ *
+ * Context: Any.
+ * Return: true if less than half of the capacity of all nodes is in batches. A node that
+ * is low can live on the others until then.
+ */
+bool lt_pool_is_short(const struct lt_pool *pool)
+{
+	unsigned int capacity = READ_ONCE(pool->capacity), free = 0;
+	int nid;
+
+	for_each_node(nid)
+		free += atomic_read(&pool->depots[nid].free);
+	return free < capacity - capacity / 2;
 }
 
 /**

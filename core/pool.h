@@ -15,7 +15,7 @@
  * same CPU can leave one batch more there.)
  *
  * The capacity is divided among the nodes by their CPUs. A get that finds its
- * own node low says so, and the pool grows where it is low.
+ * own node low, or the one that it takes from, says so, and the pool grows where it is low.
  *
  * Why a lock-free pop is safe here
  * --------------------------------
@@ -93,8 +93,9 @@ struct lt_pool_depot {
  * struct lt_pool - the pool
  * @caches: per CPU
  * @depots: one per possible node
- * @low: called from lt_pool_get() when less than half of the capacity of its node is
- *	in batches, or no item is left; in any context, so it has to be cheap
+ * @low: called from lt_pool_get() when less than half of the capacity of its node, or of
+ *	the one that it takes from, is in batches, or no item is left; in any context, so
+ *	it has to be cheap
  * @dry: a get found nothing since the last call of lt_pool_ran_dry()
  * @alloc: where items come from
  * @batch: items per batch
@@ -142,6 +143,7 @@ void lt_pool_put_batches(struct lt_pool *pool, int cpu,
 			 struct lt_pool_item *batches);
 
 bool lt_pool_is_low(const struct lt_pool *pool);
+bool lt_pool_is_short(const struct lt_pool *pool);
 bool lt_pool_ran_dry(struct lt_pool *pool);
 unsigned int lt_pool_count_free(struct lt_pool *pool);
 

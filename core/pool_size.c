@@ -56,10 +56,9 @@ static int add_items(struct lt_pool *pool, int nid, unsigned int count)
 	return 0;
 }
 
-/* Which nodes get more: those that are low, or all, by their CPUs. Returns their CPUs. */
-static unsigned int choose_nodes(struct lt_pool *pool)
+/* Which nodes get more, by their CPUs. Returns how many CPUs these have. */
+static unsigned int choose_nodes(struct lt_pool *pool, bool only_low)
 {
-	bool only_low = lt_pool_is_low(pool);
 	struct lt_pool_depot *depot;
 	unsigned int cpus = 0;
 	int nid;
@@ -72,10 +71,11 @@ static unsigned int choose_nodes(struct lt_pool *pool)
 	return cpus;
 }
 
-/* A node is low that was not, or the other way round: then the next one gets all. */
+/* For the nodes that are low, or, if none is any more, for all. */
 static int grow_nodes(struct lt_pool *pool, unsigned int more)
 {
-	unsigned int cpus = choose_nodes(pool), share;
+	unsigned int cpus = choose_nodes(pool, true) ?: choose_nodes(pool, false);
+	unsigned int share;
 	struct lt_pool_depot *depot;
 	int nid;
 

@@ -2,7 +2,6 @@
 /*
  * Retired items wait here for a grace period. See reclaim.h.
  */
-#include <linux/cache.h>
 #include <linux/cpumask.h>
 #include <linux/nodemask.h>
 #include <linux/percpu.h>
@@ -27,7 +26,7 @@ int lt_reclaim_init(struct lt_reclaim *reclaim, struct lt_pool *pool,
 	reclaim->pool = pool;
 	reclaim->done = done;
 	reclaim->retired = __alloc_percpu(nr_node_ids * sizeof(struct lt_retired),
-					  SMP_CACHE_BYTES);
+					  __alignof__(struct lt_retired));
 	return reclaim->retired ? 0 : -ENOMEM;
 }
 

@@ -70,9 +70,10 @@ static u64 supply(struct latency_tracker *tracker, u64 now_ns)
 	bool gave = lt_reclaim(&tracker->reclaim, false) == LT_RECLAIM_GAVE;
 	bool dry = lt_pool_ran_dry(&tracker->pool);
 	bool low = lt_pool_is_low(&tracker->pool);
+	bool is_short = lt_pool_is_short(&tracker->pool);
 	bool small = false, idle = false, older = false;
 
-	if (!low && now_ns >= tracker->drain_ns)
+	if (!is_short && now_ns >= tracker->drain_ns)
 		lt_scan_relax(tracker);
 	if (low || now_ns >= tracker->drain_ns) {
 		tracker->drain_ns = now_ns + LT_IDLE_NS;
@@ -81,7 +82,8 @@ static u64 supply(struct latency_tracker *tracker, u64 now_ns)
 		small = low && (idle || gave);
 	}
 	/* A begin found the pool empty: reclaiming is too slow, so grow. */
-	if ((dry || small) && !grow(tracker) && small)
+	/* What is pending is given up early only if no node has any to spare. */
+	if ((dry || small) && !grow(tracker) && small && is_short)
 		older = lt_scan_older(tracker);
 	WRITE_ONCE(tracker->low_armed, true);
 	/*

@@ -60,7 +60,7 @@ static inline unsigned int check_batches(const struct lt_pool *pool,
 static inline void check_pool(const struct lt_pool *pool)
 {
 	const struct lt_pool_depot *depot;
-	unsigned int free;
+	unsigned int free, all = 0;
 	bool low = false;
 	int nid, cpu;
 
@@ -71,9 +71,11 @@ static inline void check_pool(const struct lt_pool *pool)
 		for_each_possible_cpu(cpu)
 			free += check_batches(pool, per_cpu_ptr(pool->caches, cpu)->batches, nid);
 		EXPECT_EQ(atomic_read(&depot->free), free);
+		all += free;
 		low |= free < depot->capacity - depot->capacity / 2;
 	}
 	EXPECT_EQ(lt_pool_is_low(pool), low);
+	EXPECT_EQ(lt_pool_is_short(pool), all < pool->capacity - pool->capacity / 2);
 }
 
 #endif /* LT_HOST_CHECKS_H */

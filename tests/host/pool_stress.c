@@ -337,6 +337,7 @@ static void test_low_node(void)
 	for (last = n + here / 4; n < last; n++)
 		out[n] = get_on(1);
 	EXPECT_EQ(lows, 0);
+	EXPECT(!lt_pool_is_short(&pool), "the pool is short for one node");
 	for (; n < 900; n++)
 		out[n] = get_on(n < 700 ? 0 : 1);
 	EXPECT(lows, "it does not say so any more");

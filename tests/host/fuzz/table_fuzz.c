@@ -94,9 +94,11 @@ static int in_batches(void)
 	return n;
 }
 
-static bool own_node_is_low(void)
+/* Its own, or that of what it took. */
+static bool node_is_low(const struct item *item)
 {
-	return lt_pool_depot_is_low(&pool.depots[lt_pool_nid(fuzz_cpu)]);
+	return lt_pool_depot_is_low(&pool.depots[lt_pool_nid(fuzz_cpu)]) ||
+	       lt_pool_depot_is_low(&pool.depots[item->pool.nid]);
 }
 
 static void on_low(struct lt_pool *p)
@@ -121,7 +123,7 @@ static struct item *get(u8 key)
 	EXPECT(lt_pool_ran_dry(&pool) == !item, "running dry is told wrongly");
 	EXPECT(!lt_pool_ran_dry(&pool), "running dry is told twice");
 	if (!did_nest)
-		EXPECT(lows - lows_before == (!item || (free != in_batches() && own_node_is_low())),
+		EXPECT(lows - lows_before == (!item || (free != in_batches() && node_is_low(item))),
 		       "low() was called %u times", lows - lows_before);
 	if (!item) {
 		out = (int)pool.total - home;

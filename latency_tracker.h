@@ -54,11 +54,12 @@
  *   put_event
  *   set_threshold, get_threshold,   x      x        x       x      no
  *   get_timeout, get_profile, clock,
- *   get_least_threshold, get_per_minute
+ *   get_groups, get_least_threshold,
+ *   get_per_minute
  *   create, destroy, clear,         -      -        -       x      yes
  *   set_timeout, set_collect,
  *   set_tracking, set_profile,
- *   set_per_minute, snapshot
+ *   set_groups, set_per_minute, snapshot
  *
  * "Any" includes a run-queue lock held, a tracepoint probe, PREEMPT_RT. The
  * functions open their own RCU read-side section with preemption off and rely
@@ -91,7 +92,8 @@ int latency_tracker_event_whole(struct latency_tracker *tracker,
 				void *out_data, u64 end_ns);
 u64 latency_tracker_whole_begin(const struct latency_tracker *tracker);
 u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
-				  u64 end_ns);
+				  u64 end_ns, const void *priv,
+				  const void *out_data);
 int latency_tracker_event_end(struct latency_tracker *tracker,
 			      struct latency_tracker_event *event, u32 out_id,
 			      void *out_data, u64 end_ns);

@@ -30,6 +30,8 @@ static noinline int whole_late(struct latency_tracker *tracker,
 	lt_count(tracker->counters, LT_STARTED);
 	lt_count(tracker->counters, LT_FINISHED);
 	lt_profile_add(&tracker->profile, delay_ns);
+	lt_add_to_groups(tracker, event->data, lt_event_priv(event), out_data,
+			 delay_ns);
 	lt_finish_late(tracker, event, end_ns, delay_ns, threshold_ns, out_id,
 		       out_data);
 	return 1;
@@ -53,6 +55,7 @@ static __always_inline int whole(struct latency_tracker *tracker,
 	lt_count(tracker->counters, LT_STARTED);
 	lt_count(tracker->counters, LT_FINISHED);
 	lt_profile_add(&tracker->profile, delay_ns);
+	lt_add_to_groups(tracker, key->bytes, in->priv, out_data, delay_ns);
 	return 0;
 }
 
@@ -118,21 +121,41 @@ u64 latency_tracker_whole_begin(const struct latency_tracker *tracker)
 }
 EXPORT_SYMBOL_GPL(latency_tracker_whole_begin);
 
+static noinline void whole_in_groups(struct lt_groups *groups, const void *priv,
+				     const void *out_data, u64 delay_ns)
+{
+	u64 id[LATENCY_TRACKER_DIMENSIONS] = {};
+
+	/* The caller may have no section. */
+	rcu_read_lock_sched_notrace();
+	if (likely(lt_rcu_is_watching())) {
+		lt_groups_ids(groups, NULL, priv, out_data, id);
+		lt_groups_count(groups, id, delay_ns);
+	} else {
+		lt_groups_count_unwatched(groups, delay_ns);
+	}
+	rcu_read_unlock_sched_notrace();
+}
+
 /**
  * latency_tracker_whole_in_time() - such an operation ends
  * @tracker: not NULL
  * @start_ns: what latency_tracker_whole_begin() returned
  * @end_ns: ns of latency_tracker_clock(); 0 is now
+ * @priv: for the groups of the operation: what an event would have as private bytes
+ * @out_data: likewise: what its end would pass along
  *
  * An operation in time is all over with this. It is compared with the default
  * threshold.
  *
- * Context: Any. Needs no RCU: nothing but counters of the CPU is touched.
+ * Context: Any. Needs no RCU: nothing but counters of the CPU is touched. The groups of
+ * what ends where RCU is not watching are "other".
  * Return: 0 if it was in time; it is counted. Else when it ended, and nothing is counted:
  * call latency_tracker_event_whole() with that.
  */
 u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
-				  u64 end_ns)
+				  u64 end_ns, const void *priv,
+				  const void *out_data)
 {
 	if (!end_ns)
 		end_ns = latency_tracker_clock();
@@ -142,6 +165,9 @@ u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
 	lt_count(tracker->counters, LT_STARTED);
 	lt_count(tracker->counters, LT_FINISHED);
 	lt_profile_add(&tracker->profile, end_ns - start_ns);
+	if (lt_groups_are_on(&tracker->groups))
+		whole_in_groups(&tracker->groups, priv, out_data,
+				end_ns - start_ns);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_whole_in_time);

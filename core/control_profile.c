@@ -9,6 +9,7 @@
 
 #include "core/control_attr.h"
 #include "core/control_profile.h"
+#include "core/groups.h"
 #include "core/profile.h"
 #include "core/settings.h"
 #include "wrapper/sysfs.h"
@@ -38,6 +39,16 @@ static ssize_t show_window(struct latency_tracker *tracker,
 			  s.quantile_ns[4], s.span_ns);
 }
 
+static u64 get_groups_on(struct latency_tracker *tracker, const struct lt_attr *attr)
+{
+	return latency_tracker_get_groups(tracker);
+}
+
+static int set_groups_on(struct latency_tracker *tracker, u64 value)
+{
+	return latency_tracker_set_groups(tracker, value);
+}
+
 /* What is left of one record: a reader of all asks again. */
 static ssize_t read_buckets(struct kobject *kobj, char *buf, loff_t off,
 			    size_t count)
@@ -57,6 +68,28 @@ static ssize_t read_buckets(struct kobject *kobj, char *buf, loff_t off,
 	return count;
 }
 
+/* Likewise; the file ends behind the last group. */
+static ssize_t read_groups(struct kobject *kobj, char *buf, loff_t off,
+			   size_t count)
+{
+	struct lt_groups_record *record;
+	size_t in = off % sizeof(*record);
+
+	BUILD_BUG_ON(sizeof(*record) != 4096);
+	record = kmalloc(sizeof(*record), GFP_KERNEL);
+	if (!record)
+		return -ENOMEM;
+	if (lt_groups_fill(&lt_tracker_of(kobj)->groups, off / sizeof(*record),
+			   record)) {
+		count = min(count, sizeof(*record) - in);
+		memcpy(buf, (char *)record + in, count);
+	} else {
+		count = 0;
+	}
+	kfree(record);
+	return count;
+}
+
 #define LT_WINDOW(_name, _window)					\
 	static struct lt_attr attr_##_name = {				\
 		.attr = { .name = #_name, .mode = 0444 },		\
@@ -64,19 +97,24 @@ static ssize_t read_buckets(struct kobject *kobj, char *buf, loff_t off,
 	}
 
 LT_RW(on, get_profile, set_profile, 1);
+LT_RW(groups_on, get_groups_on, set_groups_on, 1);
 LT_WINDOW(1m, LT_PROFILE_1M);
 LT_WINDOW(5m, LT_PROFILE_5M);
 LT_WINDOW(1h, LT_PROFILE_1H);
 LT_WINDOW(total, LT_PROFILE_TOTAL);
 LT_BIN_FILE(buckets, 0444, read_buckets,
 	    LT_PROFILE_RECORDS * sizeof(struct lt_profile_record));
+LT_BIN_FILE(groups, 0444, read_groups,
+	    LT_GROUPS_RECORDS * sizeof(struct lt_groups_record));
 
 static struct attribute *profile_attrs[] = {
-	&attr_on.attr, &attr_1m.attr, &attr_5m.attr, &attr_1h.attr,
-	&attr_total.attr, NULL,
+	&attr_on.attr, &attr_groups_on.attr, &attr_1m.attr, &attr_5m.attr,
+	&attr_1h.attr, &attr_total.attr, NULL,
 };
 
-static struct bin_attribute *profile_bin_attrs[] = { &bin_attr_buckets, NULL };
+static struct bin_attribute *profile_bin_attrs[] = {
+	&bin_attr_buckets, &bin_attr_groups, NULL,
+};
 
 const struct attribute_group lt_profile_group = {
 	.name = "profile",

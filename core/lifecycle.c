@@ -65,13 +65,17 @@ static int init_memory(struct latency_tracker *tracker,
 	if (err)
 		goto err_reclaim;
 	lt_profile_init(&tracker->profile);
+	lt_groups_init(&tracker->groups, c->grouping, c->data);
 	lt_per_minute_init(tracker);
 	err = lt_profile_set(&tracker->profile, c->profile);
+	if (!err)
+		err = lt_groups_set(&tracker->groups, c->groups);
 	if (!err)
 		err = lt_per_minute_set(tracker, c->per_minute);
 	if (!err)
 		return 0;
 
+	lt_groups_destroy(&tracker->groups);
 	lt_profile_destroy(&tracker->profile);
 	lt_per_minute_destroy(tracker);
 	lfht_destroy(tracker->ht);
@@ -86,8 +90,11 @@ err_counters:
 
 static void free_memory(struct latency_tracker *tracker)
 {
-	WARN_ON(!lt_profile_has_all(&tracker->profile,
-				    lt_counter_sum(tracker->counters, LT_FINISHED)));
+	u64 ended = lt_counter_sum(tracker->counters, LT_FINISHED);
+
+	WARN_ON(!lt_profile_has_all(&tracker->profile, ended));
+	WARN_ON(!lt_groups_have_all(&tracker->groups, ended));
+	lt_groups_destroy(&tracker->groups);
 	lt_profile_destroy(&tracker->profile);
 	lt_per_minute_destroy(tracker);
 	WARN_ON(lfht_destroy(tracker->ht));

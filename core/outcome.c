@@ -119,3 +119,44 @@ void lt_clear_event(struct latency_tracker *tracker,
 	lt_count(tracker->counters, LT_CLEARED);
 	lt_put(tracker, event, LT_EVENT_OPEN);
 }
+
+/**
+ * lt_group_end() - count an operation that has ended in its groups
+ * @tracker: the tracker
+ * @key: of the operation
+ * @priv: its private bytes
+ * @out_data: of its end
+ * @delay_ns: how long it took
+ *
+ * Context: Any; in a read-side section.
+ */
+void lt_group_end(struct latency_tracker *tracker, const void *key,
+		  const void *priv, const void *out_data, u64 delay_ns)
+{
+	u64 id[LATENCY_TRACKER_DIMENSIONS] = {};
+
+	lt_groups_ids(&tracker->groups, key, priv, out_data, id);
+	lt_groups_count(&tracker->groups, id, delay_ns);
+}
+
+/**
+ * lt_finish_slot_grouped() - lt_finish_slot() with groups
+ * @tracker: of the event
+ * @event: the slot
+ * @now_ns: when; 0 is now
+ * @out_id: for the callback
+ * @out_data: for the callback
+ *
+ * Apart, so that without groups there is no room for ids on the stack.
+ *
+ * Context: Any; in a read-side section.
+ * Return: as lt_finish_slot().
+ */
+int lt_finish_slot_grouped(struct latency_tracker *tracker,
+			   struct latency_tracker_event *event, u64 now_ns,
+			   u32 out_id, void *out_data)
+{
+	u64 id[LATENCY_TRACKER_DIMENSIONS] = {};
+
+	return lt_close_slot(tracker, event, now_ns, out_id, out_data, id);
+}

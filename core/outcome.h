@@ -10,6 +10,11 @@
 
 #include "core/tracker.h"
 
+void lt_group_end(struct latency_tracker *tracker, const void *key,
+		  const void *priv, const void *out_data, u64 delay_ns);
+int lt_finish_slot_grouped(struct latency_tracker *tracker,
+			   struct latency_tracker_event *event, u64 now_ns,
+			   u32 out_id, void *out_data);
 void lt_finish_late(struct latency_tracker *tracker,
 		    struct latency_tracker_event *event, u64 now_ns,
 		    u64 delay_ns, u64 threshold_ns, u32 out_id, void *out_data);
@@ -60,6 +65,15 @@ static __always_inline void lt_put(struct latency_tracker *tracker,
 		lt_retire(&tracker->reclaim, &event->item);
 }
 
+/* Count what has ended in its groups, if these are on. */
+static __always_inline void
+lt_add_to_groups(struct latency_tracker *tracker, const void *key,
+		 const void *priv, const void *out_data, u64 delay_ns)
+{
+	if (lt_groups_are_on(&tracker->groups))
+		lt_group_end(tracker, key, priv, out_data, delay_ns);
+}
+
 /**
  * lt_finish() - the operation ended
  * @tracker: of the event
@@ -80,6 +94,8 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 	u64 threshold_ns = lt_threshold_of(tracker, event);
 
 	lt_count(tracker->counters, LT_FINISHED);
+	lt_add_to_groups(tracker, event->data, lt_event_priv(event), out_data,
+			 delay_ns);
 	if (lt_is_late(delay_ns, threshold_ns)) {
 		lt_profile_add(&tracker->profile, delay_ns);
 		lt_finish_late(tracker, event, now_ns, delay_ns, threshold_ns,
@@ -89,6 +105,50 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 	lt_put(tracker, event, LT_EVENT_OPEN);
 	lt_profile_add(&tracker->profile, delay_ns);
 	return 0;
+}
+
+/*
+ * lt_finish_slot(). With room for ids in @id it is counted in its groups, too, which are
+ * asked for before it is closed: then @event may be that of the next operation.
+ */
+static __always_inline int
+lt_close_slot(struct latency_tracker *tracker,
+	      struct latency_tracker_event *event, u64 now_ns, u32 out_id,
+	      void *out_data, u64 *id)
+{
+	u64 start_ns, threshold_ns, delay_ns;
+	bool is_late;
+	long refs;
+
+	do {
+		refs = lt_event_look(event);
+		if (!refs)
+			return -ENOENT;
+		if (!now_ns)
+			now_ns = latency_tracker_clock();
+		start_ns = READ_ONCE(event->start_ns);
+		threshold_ns = lt_threshold_of(tracker, event);
+		delay_ns = now_ns > start_ns ? now_ns - start_ns : 0;
+		is_late = lt_is_late(delay_ns, threshold_ns);
+		if (id)
+			lt_groups_ids(&tracker->groups, event->data,
+				      lt_event_priv(event), out_data, id);
+	} while (unlikely(!lt_event_close(event, refs, is_late)));
+	if (unlikely(now_ns < start_ns))
+		lt_count(tracker->counters, LT_CLOCK_BACK);
+	lt_count(tracker->counters, LT_FINISHED);
+	if (id)
+		lt_groups_count(&tracker->groups, id, delay_ns);
+	/* The last thing that is done: no register has to outlive it. */
+	if (likely(!is_late)) {
+		lt_profile_add(&tracker->profile, delay_ns);
+		return 0;
+	}
+	lt_profile_add(&tracker->profile, delay_ns);
+	/* It holds the slot until the callback is through. */
+	lt_finish_late(tracker, event, now_ns, delay_ns, threshold_ns, out_id,
+		       out_data);
+	return 1;
 }
 
 /**
@@ -107,34 +167,10 @@ static __always_inline int lt_finish_slot(struct latency_tracker *tracker,
 					  struct latency_tracker_event *event,
 					  u64 now_ns, u32 out_id, void *out_data)
 {
-	u64 start_ns, threshold_ns, delay_ns;
-	bool is_late;
-	long refs;
-
-	do {
-		refs = lt_event_look(event);
-		if (!refs)
-			return -ENOENT;
-		if (!now_ns)
-			now_ns = latency_tracker_clock();
-		start_ns = READ_ONCE(event->start_ns);
-		threshold_ns = lt_threshold_of(tracker, event);
-		delay_ns = now_ns > start_ns ? now_ns - start_ns : 0;
-		is_late = lt_is_late(delay_ns, threshold_ns);
-	} while (unlikely(!lt_event_close(event, refs, is_late)));
-	if (unlikely(now_ns < start_ns))
-		lt_count(tracker->counters, LT_CLOCK_BACK);
-	lt_count(tracker->counters, LT_FINISHED);
-	/* The last thing that is done: no register has to outlive it. */
-	if (likely(!is_late)) {
-		lt_profile_add(&tracker->profile, delay_ns);
-		return 0;
-	}
-	lt_profile_add(&tracker->profile, delay_ns);
-	/* It holds the slot until the callback is through. */
-	lt_finish_late(tracker, event, now_ns, delay_ns, threshold_ns, out_id,
-		       out_data);
-	return 1;
+	if (lt_groups_are_on(&tracker->groups))
+		return lt_finish_slot_grouped(tracker, event, now_ns, out_id,
+					      out_data);
+	return lt_close_slot(tracker, event, now_ns, out_id, out_data, NULL);
 }
 
 #endif /* _LT_CORE_OUTCOME_H */

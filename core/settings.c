@@ -176,6 +176,36 @@ bool latency_tracker_get_profile(const struct latency_tracker *tracker)
 EXPORT_SYMBOL_GPL(latency_tracker_get_profile);
 
 /**
+ * latency_tracker_set_groups() - switch the profiles of groups on or off
+ * @tracker: the tracker
+ * @on: count; what was counted before stays
+ *
+ * Context: Task, may sleep.
+ * Return: 0; -EINVAL for NULL and ERR_PTR(); -EOPNOTSUPP if its operations have no groups;
+ * -ENOMEM.
+ */
+int latency_tracker_set_groups(struct latency_tracker *tracker, bool on)
+{
+	if (IS_ERR_OR_NULL(tracker))
+		return -EINVAL;
+	return lt_groups_set(&tracker->groups, on);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_set_groups);
+
+/**
+ * latency_tracker_get_groups() - do the groups have profiles?
+ * @tracker: the tracker
+ *
+ * Context: Any.
+ * Return: true if they are on; false without a tracker.
+ */
+bool latency_tracker_get_groups(const struct latency_tracker *tracker)
+{
+	return !IS_ERR_OR_NULL(tracker) && READ_ONCE(tracker->groups.counted);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_get_groups);
+
+/**
  * latency_tracker_set_per_minute() - let the threshold find itself, or stay
  * @tracker: the tracker
  * @wanted: so many operations per minute are to be late, up to 1000000; 0: the threshold

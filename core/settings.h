@@ -18,6 +18,8 @@ int latency_tracker_set_collect(struct latency_tracker *tracker,
 int latency_tracker_set_tracking(struct latency_tracker *tracker, bool on);
 int latency_tracker_set_profile(struct latency_tracker *tracker, bool on);
 bool latency_tracker_get_profile(const struct latency_tracker *tracker);
+int latency_tracker_set_groups(struct latency_tracker *tracker, bool on);
+bool latency_tracker_get_groups(const struct latency_tracker *tracker);
 int latency_tracker_set_per_minute(struct latency_tracker *tracker, u32 wanted);
 u32 latency_tracker_get_per_minute(const struct latency_tracker *tracker);
 u64 latency_tracker_get_least_threshold(const struct latency_tracker *tracker);

@@ -15,6 +15,7 @@
 
 #include "core/counters.h"
 #include "core/event.h"
+#include "core/groups.h"
 #include "core/pool.h"
 #include "core/profile.h"
 #include "core/reclaim.h"
@@ -89,6 +90,7 @@ struct lt_scan {
  * @collect_ns: collection age; changes at any time, also for pending events
  * @tracking_on: begins are accepted; read inside the RCU section of the begin
  * @profile: the distribution of all delays
+ * @groups: those of groups of operations
  * @per_minute: the threshold that finds itself by it
  * @slots: an event stays with its key; see slot.h
  * @key_size: longest key
@@ -134,6 +136,7 @@ struct latency_tracker {
 	u16 priv_size;
 	u8 priv_off;
 	struct lt_profile profile;
+	struct lt_groups groups;
 	struct lt_per_minute per_minute;
 	struct lt_pool pool;
 	struct lt_reclaim reclaim;
@@ -165,12 +168,14 @@ lt_event_own(const struct latency_tracker *tracker,
 	return lt_event_priv(event) + tracker->priv_size;
 }
 
-/* Bytes of events, buckets, the profile, and what per_minute goes by. */
+/* Bytes of events, buckets, the profiles, and what per_minute goes by. */
 static inline u64 lt_memory(const struct latency_tracker *tracker)
 {
 	return READ_ONCE(tracker->pool.alloc.bytes) +
 	       lfht_size(tracker->ht) * sizeof(struct lfht_node) +
 	       READ_ONCE(tracker->profile.bytes) +
+	       READ_ONCE(tracker->groups.bytes) +
+	       READ_ONCE(tracker->groups.cells.bytes) +
 	       READ_ONCE(tracker->per_minute.bytes);
 }
 

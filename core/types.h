@@ -23,6 +23,11 @@ struct latency_tracker_event;
 #define LATENCY_TRACKER_EVENTS_MAX	BIT(24)
 #define LATENCY_TRACKER_PER_MINUTE_MAX	1000000U
 
+/* Of groups: in how many ways operations are told apart; ids; names, with their 0. */
+#define LATENCY_TRACKER_DIMENSIONS	2
+#define LATENCY_TRACKER_GROUP_MAX	BIT_ULL(55)
+#define LATENCY_TRACKER_GROUP_NAME	64
+
 /* Events that a key may have, by LATENCY_TRACKER_DUPLICATE. */
 #define LATENCY_TRACKER_DUPLICATES_MAX	64
 
@@ -105,6 +110,34 @@ typedef void (*latency_tracker_cb)(const struct latency_tracker_verdict *verdict
 typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *verdict);
 
 /**
+ * struct latency_tracker_grouping - to which groups operations belong
+ * @dimension: what they are told apart by, such as "call" and "cgroup": each operation
+ *	belongs to one group of each dimension; NULL: there are fewer
+ * @ids: fills in the ids of the groups of an operation that ends, which are below
+ *	LATENCY_TRACKER_GROUP_MAX; called in any context, with preemption off. @key is that
+ *	of the operation, @priv its private bytes, @out_data what the end passes along;
+ *	@key is NULL if latency_tracker_whole_in_time() ends it. In a tracker
+ *	with slots, what is pending may end meanwhile: what was read of @priv is not used then.
+ * @open: called once for each group that something has ended in, from a work item: fills in
+ *	@name, of LATENCY_TRACKER_GROUP_NAME bytes. Returns a handle for the two
+ *	below, which may be NULL; ERR_PTR() if there is no such group any more: then
+ *	what ended is counted in the group "other" of the dimension.
+ * @is_gone: asked every now and then whether the group can have no operations any more;
+ *	what it has had is added to "other" then
+ * @close: called for a group that is forgotten
+ *
+ * All but @ids may sleep. @data is that of the configuration.
+ */
+struct latency_tracker_grouping {
+	const char *dimension[LATENCY_TRACKER_DIMENSIONS];
+	void (*ids)(const void *key, const void *priv, const void *out_data,
+		    u64 *id);
+	void *(*open)(void *data, unsigned int dimension, u64 id, char *name);
+	bool (*is_gone)(void *data, unsigned int dimension, u64 id, void *handle);
+	void (*close)(void *data, unsigned int dimension, void *handle);
+};
+
+/**
  * struct latency_tracker_config - what latency_tracker_create() builds
  * @name: directory under /sys/kernel/latency_tracker; not empty, no '/', no
  *	'.' at the begin, at most LATENCY_TRACKER_NAME_MAX - 1 characters
@@ -136,6 +169,9 @@ typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *ver
  *	While a begin replaces what is pending, a look-up may find nothing for a moment.
  * @profile: the distribution of all delays is counted from the begin on
  * @per_minute: see latency_tracker_set_per_minute()
+ * @grouping: groups of operations that can have a profile each; NULL: there are none. It
+ *	stays until the tracker is destroyed.
+ * @groups: they have one from the begin on
  */
 struct latency_tracker_config {
 	const char *name;
@@ -153,6 +189,8 @@ struct latency_tracker_config {
 	bool slots;
 	bool profile;
 	u32 per_minute;
+	const struct latency_tracker_grouping *grouping;
+	bool groups;
 };
 
 /**

@@ -120,7 +120,8 @@ static __always_inline void finish(struct latency_tracker *tracker,
 	u64 end_ns;
 
 	mine->call.ret = ret;
-	end_ns = latency_tracker_whole_in_time(tracker, mine->start, 0);
+	end_ns = latency_tracker_whole_in_time(tracker, mine->start, 0,
+					       &mine->call, NULL);
 	if (unlikely(end_ns))
 		finish_late(end_ns);
 }

@@ -231,7 +231,7 @@ static void end(struct latency_tracker *tracker, const struct waiting *wait,
 {
 	if (wait->task == end->next) {
 		if (unlikely(latency_tracker_whole_in_time(tracker, wait->start,
-							   now)))
+							   now, NULL, end)))
 			end_late(tracker, wait, end, now);
 	} else if (lt_task_has_cgroup_filter(&wakeup_usecase)) {
 		/* It may not be tracked. */

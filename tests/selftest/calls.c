@@ -101,7 +101,7 @@ static void times_at_the_edges(struct latency_tracker *t)
 static void ends(struct latency_tracker *t, u64 start_ns, bool in_time)
 {
 	u64 before = st_counts(t).finished, now_ns = latency_tracker_clock();
-	u64 end_ns = latency_tracker_whole_in_time(t, start_ns, 0);
+	u64 end_ns = latency_tracker_whole_in_time(t, start_ns, 0, NULL, NULL);
 
 	if (in_time)
 		ST_EQ(end_ns, 0);
@@ -119,8 +119,10 @@ static void whole_in_two_calls(struct latency_tracker *t)
 	ST_TRUE(start_ns >= now_ns && start_ns <= latency_tracker_clock());
 	latency_tracker_set_threshold(t, 100 * (u64)NSEC_PER_SEC);
 	ends(t, start_ns, true);
-	ST_EQ(latency_tracker_whole_in_time(t, 1, 100 * (u64)NSEC_PER_SEC), 0);
-	ST_EQ(latency_tracker_whole_in_time(t, 1, 101 * (u64)NSEC_PER_SEC),
+	ST_EQ(latency_tracker_whole_in_time(t, 1, 100 * (u64)NSEC_PER_SEC, NULL,
+					    NULL), 0);
+	ST_EQ(latency_tracker_whole_in_time(t, 1, 101 * (u64)NSEC_PER_SEC, NULL,
+					    NULL),
 	      101 * (u64)NSEC_PER_SEC);
 	/* The clock has stepped back. */
 	ends(t, start_ns + 100 * (u64)NSEC_PER_SEC, false);

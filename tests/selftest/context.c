@@ -115,7 +115,8 @@ static void everything(struct st_thread *th, u64 i)
 	st_out(t, other);
 	latency_tracker_set_threshold(t, latency_tracker_get_threshold(t));
 	latency_tracker_get_timeout(t);
-	latency_tracker_whole_in_time(t, latency_tracker_whole_begin(t), 0);
+	latency_tracker_whole_in_time(t, latency_tracker_whole_begin(t), 0, NULL,
+				      NULL);
 }
 
 static unsigned long switches(void)

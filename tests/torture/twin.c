@@ -249,9 +249,12 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #else
 #include "core/alloc.c"
 #endif
+#include "core/cells.c"
 #include "core/control.c"
 #include "core/control_profile.c"
 #include "core/crossings.c"
+#include "core/group.c"
+#include "core/groups.c"
 #include "core/kick.c"
 #include "core/pending.c"
 #include "core/pool.c"

@@ -129,6 +129,8 @@ static inline void host_perturb(u32 weight) { (void)weight; }
 #define ____cacheline_aligned_in_smp	__aligned(SMP_CACHE_BYTES)
 
 #define BIT(n)			(1UL << (n))
+#define BIT_ULL(n)		(1ULL << (n))
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define ALIGN(x, a)		(((x) + (a) - 1) & ~((typeof(x))(a) - 1))
 #define container_of(p, type, member) \
@@ -217,6 +219,14 @@ typedef struct { long counter; } atomic_long_t;
 	*(o) = atomic_long_cmpxchg(v, was_, n);				\
 	*(o) == was_; })
 
+/* local64.h: for one CPU. */
+typedef atomic64_t local64_t;
+#define local64_read		atomic_read
+#define local64_inc(v)		atomic_add(1, v)
+#define local64_add(i, v)	atomic_add(i, v)
+#define local64_cmpxchg(v, o, n) \
+	((u64)cmpxchg_relaxed(&(v)->counter, (s64)(o), (s64)(n)))
+
 #define prefetchw(p)		__builtin_prefetch(p, 1)
 
 /* ---- preempt.h, rcupdate.h, percpu.h: of which kernel ---- */
@@ -266,6 +276,9 @@ static inline void *__alloc_percpu(size_t size, size_t align)
 	host_preempt_enable();						\
 } while (0)
 #define this_cpu_inc(pcp)	this_cpu_add(pcp, 1)
+#define this_cpu_inc_return(pcp)	({ host_preempt_disable();		\
+	typeof(pcp) v_ = __atomic_add_fetch(this_cpu_ptr(&(pcp)), 1, __ATOMIC_RELAXED); \
+	host_preempt_enable(); v_; })
 #define this_cpu_read(pcp)	({ host_preempt_disable();		\
 	typeof(pcp) v_ = READ_ONCE(*this_cpu_ptr(&(pcp)));		\
 	host_preempt_enable(); v_; })
@@ -324,15 +337,43 @@ void host_free(const void *p);
 #define cpu_to_node(cpu)	((int)((unsigned int)(cpu) % host_nr_nodes))
 #define for_each_possible_cpu(cpu) \
 	for ((cpu) = 0; (cpu) < (int)host_nr_cpus; (cpu)++)
+#define cpu_online(cpu)		((unsigned int)(cpu) < num_online_cpus())
 #define for_each_node(nid) \
 	for ((nid) = 0; (nid) < (int)host_nr_nodes; (nid)++)
 #define for_each_online_node(nid) \
 	for ((nid) = 0; (nid) < (int)num_online_nodes(); (nid)++)
 
-/* ---- list.h, cpuhotplug.h ---- */
+/* ---- list.h, hashtable.h, cpuhotplug.h ---- */
 
-struct hlist_node { struct hlist_node *next; };
+struct hlist_node { struct hlist_node *next, **pprev; };
+struct hlist_head { struct hlist_node *first; };
 #define hlist_entry(p, type, member)	container_of(p, type, member)
+
+#define DECLARE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
+#define hash_init(table)	memset(table, 0, sizeof(table))
+#define hash_bucket(table, key) \
+	(&(table)[((u64)(key) * GOLDEN_RATIO_64 >> 32) % ARRAY_SIZE(table)])
+#define hash_add(table, node, key)	hlist_add_head(node, hash_bucket(table, key))
+#define hash_for_each_possible(table, obj, member, key)			\
+	for (struct hlist_node *n_ = hash_bucket(table, key)->first;	\
+	     n_ && ((obj) = hlist_entry(n_, typeof(*(obj)), member), true);	\
+	     n_ = n_->next)
+
+static inline void hlist_add_head(struct hlist_node *n, struct hlist_head *head)
+{
+	n->next = head->first;
+	n->pprev = &head->first;
+	if (n->next)
+		n->next->pprev = &n->next;
+	head->first = n;
+}
+
+static inline void hash_del(struct hlist_node *n)
+{
+	*n->pprev = n->next;
+	if (n->next)
+		n->next->pprev = n->pprev;
+}
 
 enum cpuhp_state { CPUHP_BP_PREPARE_DYN };
 int cpuhp_setup_state_multi(enum cpuhp_state state, const char *name,
@@ -408,6 +449,7 @@ struct mutex { pthread_mutex_t lock; };
 struct irq_work { void (*func)(struct irq_work *work); };
 #define IRQ_WORK_INIT_HARD(fn)	(struct irq_work){ .func = fn }
 #define irq_work_queue(w)	((w)->func(w))
+#define init_irq_work(w, fn)	(*(w) = IRQ_WORK_INIT_HARD(fn))
 #define irq_work_sync(w)	((void)(w))
 
 /* ---- workqueue.h: at once, unless the fuzzer says otherwise ---- */
@@ -416,6 +458,8 @@ struct work_struct { void (*func)(struct work_struct *work); };
 #define INIT_WORK(w, fn)	((w)->func = (fn))
 #define system_unbound_wq	NULL
 struct delayed_work { struct work_struct work; };
+/* It is on its way, or soon is. */
+#define mod_delayed_work(wq, w, n)	((void)(w))
 #define INIT_DELAYED_WORK(w, fn)	INIT_WORK(&(w)->work, fn)
 #ifdef HOST_FUZZ
 void queue_work(void *wq, struct work_struct *work);

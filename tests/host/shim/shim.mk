@@ -5,7 +5,7 @@
 
 SHIM	:= $(TOP)/tests/host/shim
 TABLE	:= rculfhash/rculfhash.c core/alloc.c core/pool.c core/pool_size.c core/reclaim.c
-TRACKER	:= $(TABLE) $(patsubst %,core/%.c,begin crossings kick lifecycle outcome pending \
+TRACKER	:= $(TABLE) $(patsubst %,core/%.c,begin cells crossings group groups kick lifecycle outcome pending \
 	   per_minute profile settings slot snapshot timeout worker) latency_tracker.c \
 	   latency_tracker_slots.c latency_tracker_whole.c
 SHIM_CFLAGS := -std=gnu11 -g -pthread -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter \
@@ -20,7 +20,7 @@ SHIM_NEEDS := $(wildcard $(addprefix $(TOP)/,rculfhash/*.[ch] core/*.[ch] wrappe
 
 # The C library's own headers come to types.h and errno.h, too.
 $(STUBS): $(SHIM)/shim.mk $(SHIM_NEEDS)
-	@mkdir -p $(@D)/linux/sched
+	@mkdir -p $(@D)/linux/sched $(@D)/asm
 	@for h in types errno $$(sed -n 's/^#include <linux\/\(.*\)\.h>/\1/p' $(SHIM_NEEDS) | sort -u); do \
 		mkdir -p $$(dirname $(@D)/linux/$$h); \
 		echo '#include "lt_kernel.h"' >$(@D)/linux/$$h.new; \
@@ -28,6 +28,7 @@ $(STUBS): $(SHIM)/shim.mk $(SHIM_NEEDS)
 	@printf '%s\n' '#include_next <linux/types.h>' '#ifndef LT_HOST_KERNEL_H' \
 		'#include "lt_kernel.h"' '#endif' >$(@D)/linux/types.new
 	@echo '#include <asm/errno.h>' >$(@D)/linux/errno.new
+	@echo '#include "lt_kernel.h"' >$(@D)/asm/local64.new
 	@printf '#define %s\n' 'KERNEL_VERSION(a, b, c) (((a) << 16) + ((b) << 8) + (c))' \
 		'LINUX_VERSION_CODE KERNEL_VERSION(6, 12, 0)' >$(@D)/linux/version.new
 	@find $(@D) -name '*.new' | while read -r f; do h=$${f%.new}.h; \

@@ -124,11 +124,16 @@ struct lt_stage {
  *	it is the tracker that says
  * @per_minute: so many operations per minute are to be late, 0: the threshold stays; while
  *	there is a tracker, it is the tracker that says
+ * @grouping: to which groups operations belong, see LT_GROUPING(); or NULL
+ * @group_name: fills in the name of a group of the first dimension, of
+ *	LATENCY_TRACKER_GROUP_NAME bytes; returns 0, or -ENOENT if there is none with that id
+ *	any more. May sleep.
+ * @groups: each group has a profile; while there is a tracker, it is the tracker that says
  * @false_alarms: counter
  * @action: what else to do
  *
- * The first fields up to @probes and those from @report to @slots are the
- * module's to set; a field that is not set is 0.
+ * The first fields up to @probes, those from @report to @slots, @grouping and @group_name
+ * are the module's to set; a field that is not set is 0.
  */
 struct lt_usecase {
 	struct latency_tracker *tracker;
@@ -152,6 +157,9 @@ struct lt_usecase {
 	bool slots;
 	bool profile_is_off;
 	u32 per_minute;
+	const struct latency_tracker_grouping *grouping;
+	int (*group_name)(u64 id, char *name);
+	bool groups;
 	atomic_t false_alarms;
 	struct lt_action action;
 };

@@ -33,6 +33,8 @@ static void configure(struct latency_tracker_config *config,
 		.slots = usecase->slots,
 		.profile = !usecase->profile_is_off,
 		.per_minute = usecase->per_minute,
+		.grouping = usecase->grouping,
+		.groups = usecase->groups,
 	};
 }
 

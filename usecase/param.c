@@ -120,6 +120,36 @@ const struct kernel_param_ops lt_profile_ops = {
 };
 EXPORT_SYMBOL_GPL(lt_profile_ops);
 
+static int groups_set(const char *val, const struct kernel_param *kp)
+{
+	struct lt_usecase *usecase = kp->arg;
+	bool on;
+	int err;
+
+	err = kstrtobool(val, &on);
+	if (!err && usecase->tracker)
+		err = latency_tracker_set_groups(usecase->tracker, on);
+	if (!err)
+		usecase->groups = on;
+	return err;
+}
+
+static int groups_get(char *buffer, const struct kernel_param *kp)
+{
+	const struct lt_usecase *usecase = kp->arg;
+	bool on = usecase->tracker ?
+			  latency_tracker_get_groups(usecase->tracker) :
+			  usecase->groups;
+
+	return sysfs_emit(buffer, "%c\n", on ? 'Y' : 'N');
+}
+
+const struct kernel_param_ops lt_groups_ops = {
+	.set = groups_set,
+	.get = groups_get,
+};
+EXPORT_SYMBOL_GPL(lt_groups_ops);
+
 static int per_minute_set(const char *val, const struct kernel_param *kp)
 {
 	struct lt_usecase *usecase = kp->arg;

@@ -36,6 +36,9 @@
 	module_param_cb(profile, &lt_profile_ops, &(usecase), 0644);	\
 	MODULE_PARM_DESC(profile,					\
 		"Count the delays of all operations, see the directory profile of the tracker (default Y)"); \
+	module_param_cb(groups, &lt_groups_ops, &(usecase), 0644);	\
+	MODULE_PARM_DESC(groups,					\
+		"Count the delays of each group of operations, too, see profile/groups of the tracker (default N)"); \
 	module_param_cb(per_minute, &lt_per_minute_ops, &(usecase), 0644);	\
 	MODULE_PARM_DESC(per_minute,					\
 		"Move the threshold, from usec_threshold up, so that about so many operations per minute are late, up to 1000000 (default 0: it stays)"); \
@@ -49,6 +52,7 @@
 extern const struct kernel_param_ops lt_threshold_ops;
 extern const struct kernel_param_ops lt_timeout_ops;
 extern const struct kernel_param_ops lt_profile_ops;
+extern const struct kernel_param_ops lt_groups_ops;
 extern const struct kernel_param_ops lt_per_minute_ops;
 
 /*

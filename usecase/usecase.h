@@ -58,6 +58,7 @@
 #include <linux/module.h>
 
 #include "usecase/data.h"
+#include "usecase/groups.h"
 #include "usecase/life.h"
 #include "usecase/param.h"
 #include "usecase/probe.h"

@@ -32,6 +32,11 @@ bool wants_disk(const struct gendisk *disk, dev_t part);
 u32 set_threshold(struct latency_tracker_in *in, const struct gendisk *disk);
 void describe(struct lt_block_report *report, const struct gendisk *disk);
 
+/* groups.c */
+void block_group_ids(const void *key, const void *priv, const void *out_data,
+		     u64 *id);
+int block_group_name(u64 id, char *name);
+
 /* request.c */
 extern struct lt_probe block_probes[];
 extern const unsigned int block_nr_probes;

@@ -8,8 +8,8 @@
  * Default threshold: 100 ms for each stage. An event block_latency tells of an
  * operation that was longer in one.
  *
- * The files: disk.c has filter and thresholds, request.c the stages of requests,
- * bio.c that of bios.
+ * The files: disk.c has filter and thresholds, groups.c the groups, request.c the stages
+ * of requests, bio.c that of bios.
  */
 #include "examples/block/block.h"
 
@@ -62,6 +62,8 @@ static bool is_doubtful(const struct latency_tracker_verdict *verdict)
 	return key->stage == LT_BLOCK_BIO && bio_is_doubtful(verdict);
 }
 
+LT_GROUPING(grouping, block_group_ids, "disk", "cgroup");
+
 struct lt_usecase block_usecase = {
 	.name = "block",
 	.owner = THIS_MODULE,
@@ -76,6 +78,8 @@ struct lt_usecase block_usecase = {
 	.grow_limit = GROW_LIMIT,
 	.key_size = sizeof(struct block_key),
 	.priv_size = sizeof(struct lt_block_report),
+	.grouping = &grouping,
+	.group_name = block_group_name,
 };
 
 LT_USECASE_PARAMS(block_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

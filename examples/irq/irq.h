@@ -12,6 +12,11 @@ struct irqaction;
 
 extern struct lt_usecase irq_usecase;
 
+/* groups.c */
+void irq_group_ids(const void *key, const void *priv, const void *out_data,
+		   u64 *id);
+int irq_group_name(u64 id, char *name);
+
 /* hardirq.c */
 void probe_irq_handler_entry(void *data, int irq, struct irqaction *action);
 void probe_irq_handler_exit(void *data, int irq, struct irqaction *action,

@@ -49,6 +49,8 @@ static void callback(const struct latency_tracker_verdict *verdict)
 		report_softirq(verdict);
 }
 
+LT_GROUPING(grouping, irq_group_ids, "interrupt");
+
 struct lt_usecase irq_usecase = {
 	.name = "irq",
 	.owner = THIS_MODULE,
@@ -59,6 +61,8 @@ struct lt_usecase irq_usecase = {
 	.grow_limit = GROW_LIMIT,
 	.key_size = sizeof(struct irq_key),
 	.priv_size = sizeof(struct lt_irq_handler),
+	.grouping = &grouping,
+	.group_name = irq_group_name,
 };
 
 LT_USECASE_PARAMS(irq_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

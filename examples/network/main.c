@@ -92,6 +92,8 @@ static void callback(const struct latency_tracker_verdict *verdict)
 		 verdict->out_data ?: &nowhere);
 }
 
+LT_GROUPING(grouping, network_group_ids, "device", "cgroup");
+
 struct lt_usecase network_usecase = {
 	.name = "network",
 	.owner = THIS_MODULE,
@@ -106,6 +108,8 @@ struct lt_usecase network_usecase = {
 	.grow_limit = GROW_LIMIT,
 	.key_size = sizeof(struct egress_key),
 	.priv_size = sizeof(struct lt_network_report),
+	.grouping = &grouping,
+	.group_name = network_group_name,
 };
 
 LT_USECASE_PARAMS(network_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

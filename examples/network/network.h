@@ -11,6 +11,11 @@
 
 extern struct lt_usecase network_usecase;
 
+/* groups.c */
+void network_group_ids(const void *key, const void *priv, const void *out_data,
+		       u64 *id);
+int network_group_name(u64 id, char *name);
+
 /* probes.c */
 extern struct lt_probe network_probes[];
 extern const unsigned int network_nr_probes;

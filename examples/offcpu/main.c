@@ -244,6 +244,14 @@ static void callback(const struct latency_tracker_verdict *verdict)
 	report(verdict, next, &stack);
 }
 
+static void ids(const void *key, const void *priv, const void *out_data, u64 *id)
+{
+	id[0] = lt_group_of_class(out_data);
+	id[1] = lt_group_of_task(out_data);
+}
+
+LT_GROUPING(grouping, ids, "class", "cgroup");
+
 static struct lt_usecase usecase = {
 	.name = "offcpu",
 	.owner = THIS_MODULE,
@@ -257,6 +265,8 @@ static struct lt_usecase usecase = {
 	.key_size = sizeof(struct task_struct *),
 	.priv_size = sizeof(struct offcpu),
 	.slots = true,
+	.grouping = &grouping,
+	.group_name = lt_class_name,
 };
 
 LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

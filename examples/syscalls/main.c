@@ -411,6 +411,17 @@ static struct lt_probe probes[] = {
 	LT_PROBE(sys_enter),
 };
 
+/* All ends are of the current task. */
+static void ids(const void *key, const void *priv, const void *out_data, u64 *id)
+{
+	const struct pending_call *pending = priv;
+
+	id[0] = call_group(pending->call.nr, pending->call.compat);
+	id[1] = lt_group_of_task(current);
+}
+
+LT_GROUPING(grouping, ids, "call", "cgroup");
+
 struct lt_usecase syscalls_usecase = {
 	.name = "syscalls",
 	.owner = THIS_MODULE,
@@ -422,6 +433,8 @@ struct lt_usecase syscalls_usecase = {
 	.key_size = sizeof(struct task_struct *),
 	.priv_size = sizeof(struct pending_call),
 	.slots = true,
+	.grouping = &grouping,
+	.group_name = call_group_name,
 };
 
 LT_USECASE_PARAMS(syscalls_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

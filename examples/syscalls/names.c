@@ -72,6 +72,29 @@ void call_name(char name[LT_SYSCALL_NAME_LEN], long nr, bool compat)
 	strscpy_pad(name, name_of(nr, compat) ?: "-", LT_SYSCALL_NAME_LEN);
 }
 
+/* The number, and behind it those of the 32-bit table. One for all that have no name. */
+u64 call_group(long nr, bool compat)
+{
+	nr = table_index(nr);
+	if (nr < 0 || nr >= CALLS_MAX)
+		nr = CALLS_MAX - 1;
+	return nr + (compat ? CALLS_MAX : 0);
+}
+
+int call_group_name(u64 id, char *name)
+{
+	bool compat = id >= CALLS_MAX;
+	long nr = id % CALLS_MAX;
+
+	if (!name_of(nr, compat) && nr < CALLS_MAX - 1)
+		snprintf(name, LATENCY_TRACKER_GROUP_NAME, "%ld%s", nr,
+			 compat ? " (32-bit)" : "");
+	else
+		snprintf(name, LATENCY_TRACKER_GROUP_NAME, "%s%s",
+			 name_of(nr, compat) ?: "-", compat ? " (32-bit)" : "");
+	return 0;
+}
+
 bool calls_pass_some(long nr, bool compat)
 {
 	nr = table_index(nr);

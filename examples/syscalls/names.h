@@ -32,6 +32,8 @@ extern struct calls_filter calls_filter;
 extern struct lt_usecase syscalls_usecase;
 
 void call_name(char name[LT_SYSCALL_NAME_LEN], long nr, bool compat);
+u64 call_group(long nr, bool compat);
+int call_group_name(u64 id, char *name);
 bool calls_pass_some(long nr, bool compat);
 int calls_init(void);
 

@@ -278,6 +278,16 @@ static struct lt_probe probes[] = {
 	LT_PROBE(sched_wakeup_new),
 };
 
+static void ids(const void *key, const void *priv, const void *out_data, u64 *id)
+{
+	const struct wakeup_end *end = out_data;
+
+	id[0] = lt_group_of_class(end->next);
+	id[1] = lt_group_of_task(end->next);
+}
+
+LT_GROUPING(grouping, ids, "class", "cgroup");
+
 struct lt_usecase wakeup_usecase = {
 	.name = "wakeup",
 	.owner = THIS_MODULE,
@@ -290,6 +300,8 @@ struct lt_usecase wakeup_usecase = {
 	.key_size = sizeof(struct task_struct *),
 	.priv_size = sizeof(struct wakeup),
 	.slots = true,
+	.grouping = &grouping,
+	.group_name = lt_class_name,
 };
 
 LT_USECASE_PARAMS(wakeup_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

@@ -262,6 +262,7 @@ static void end(struct model_event *e, unsigned int key, enum by by)
 		e->pending = false;
 		want.finished++;
 		note_delay(delay_of(e, ending_ns));
+		note_group(e, delay_of(e, ending_ns));
 		want.late += late;
 		want.clock_back += ending_ns < e->start_ns;
 	}
@@ -344,6 +345,7 @@ void do_whole(u8 arg)
 	want.started++;
 	want.finished++;
 	note_delay(delay_of(&e, ending_ns));
+	note_group(&e, delay_of(&e, ending_ns));
 	want.late += late;
 	if (e.holds)
 		events[nr_events++] = e;

@@ -24,7 +24,7 @@ static int depth;
 static struct rcu_head *callback;	/* the product has one at a time */
 static struct work_struct *queued;	/* likewise */
 static bool may_run;			/* it was queued, and not cancelled since */
-static struct delayed_work *delayed;
+static struct delayed_work *delayed[2];	/* likewise, two */
 static bool before_reader;		/* it was queued before the reader came */
 static u32 random_state;
 static const u8 *input;
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	unsigned int ops = 0;
 
-	EXPECT(!depth && !fuzz_reader && !callback && !may_run && !delayed,
+	EXPECT(!depth && !fuzz_reader && !callback && !may_run && !delayed[0] && !delayed[1],
 	       "an input left something behind");
 	input = data;
 	left = size;
@@ -175,23 +175,34 @@ void cancel_work_sync(struct work_struct *work)
 
 void queue_delayed_work(void *wq, struct delayed_work *work, unsigned long delay)
 {
-	EXPECT(!delayed, "a second one");
-	delayed = work;
+	bool at = delayed[0];
+
+	EXPECT(!delayed[at] && delayed[0] != work, "a third one, or a second time");
+	delayed[at] = work;
+}
+
+static bool delayed_take(const struct delayed_work *work)
+{
+	bool at = delayed[1] == work;
+
+	if (delayed[at] != work)
+		return false;
+	delayed[at] = NULL;
+	return true;
 }
 
 void cancel_delayed_work_sync(struct delayed_work *work)
 {
-	delayed = NULL;
+	delayed_take(work);
 }
 
-bool fuzz_delayed_run(void)
+bool fuzz_delayed_run(struct delayed_work *work)
 {
-	struct delayed_work *work = delayed;
+	bool is_queued = delayed_take(work);
 
-	delayed = NULL;
-	if (work)
+	if (is_queued)
 		work->work.func(&work->work);
-	return work;
+	return is_queued;
 }
 
 static bool run_work(void)

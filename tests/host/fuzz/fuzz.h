@@ -36,8 +36,8 @@ extern struct task_struct fuzz_task;
 /* Let the thread run until it sleeps. */
 void fuzz_worker_run(void);
 
-/* Run the delayed work item, whatever its delay; false if there is none. */
-bool fuzz_delayed_run(void);
+/* Run a delayed work item, whatever its delay; false if it is not queued. */
+bool fuzz_delayed_run(struct delayed_work *work);
 
 /* ---- the input ---- */
 

@@ -69,6 +69,17 @@ void forget_delays(void);
 void check_profile(void);
 void profile_ticks(u8 arg);
 
+extern bool grouping;
+extern const struct latency_tracker_grouping fuzz_grouping;
+void forget_groups(void);
+void begin_groups(void);
+void note_group(const struct model_event *e, u64 delay_ns);
+void check_groups(void);
+void groups_ticks(u8 arg);
+/* That is what a tracker allocates for groups, before the cells of its CPUs. */
+#define HOST_GROUPS_ALLOCS	(2 + LATENCY_TRACKER_DIMENSIONS * (1 + LT_GROUP_OCTAVES))
+void groups_are_vague(long allocations);
+
 /* ---- callbacks.c ---- */
 
 /* The callback of an end that is expected; the event is a new one of event_whole(). */

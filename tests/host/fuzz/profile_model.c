@@ -35,7 +35,7 @@ void profile_ticks(u8 arg)
 {
 	unsigned int n;
 
-	for (n = 0; n <= arg / 4U && fuzz_delayed_run(); n++)
+	for (n = 0; n <= arg / 4U && fuzz_delayed_run(&tracker->profile.tick); n++)
 		ticks++;
 }
 

@@ -7,7 +7,7 @@
 #include "model.h"
 
 static u64 back_ns;		/* by how much the clock went back, in all */
-static bool has_profile;
+static bool has_profile, has_groups;
 
 #define SETTLE_MS	10
 
@@ -84,6 +84,40 @@ static void set_profile(u8 arg)
 	ret = latency_tracker_set_profile(tracker, arg & 1);
 	if (!ret)
 		profiling = arg & 1;
+}
+
+static void set_groups(u8 arg)
+{
+	int ret;
+
+	if (!has_groups)
+		return;
+	check_groups();
+	/* All but the last allocations, those of cells, which are not missed, work. */
+	if (!tracker->groups.past)
+		begin_groups();
+	if (arg & 2 && !tracker->groups.past)
+		groups_are_vague(HOST_GROUPS_ALLOCS + (arg >> 2) % 4 - 2);
+	ret = latency_tracker_set_groups(tracker, arg & 1);
+	host_alloc_left = -1;
+	if (!ret)
+		grouping = arg & 1;
+	EXPECT_EQ(latency_tracker_get_groups(tracker), grouping);
+}
+
+/* What one input in a thousand does by itself: operations of few groups, and time. */
+static void groups_life(u8 arg)
+{
+	unsigned int n;
+
+	if (has_groups && !tracker->groups.past)
+		set_groups(arg | 1);
+	for (n = 0; has_groups && n < 4; n++) {
+		do_whole(arg & 1);
+		do_whole(2);
+		/* In the third round a group may go, and a step begin. */
+		groups_ticks(n == 2 ? arg : 0);
+	}
 }
 
 static void set_per_minute(u8 arg)
@@ -168,6 +202,9 @@ static const struct {
 	{ "profile", set_profile },
 	{ "profile_ticks", profile_ticks },
 	{ "per_minute", set_per_minute },
+	{ "groups", set_groups },
+	{ "groups_ticks", groups_ticks },
+	{ "groups_life", groups_life },
 	{ "slot_begin", do_slot_begin },
 	{ "slot_end", do_slot_end },
 	{ "slot_free", do_slot_free },
@@ -210,10 +247,15 @@ bool fuzz_begin(void)
 		c.key_size = sizeof(u64);
 	forget_slots();
 	forget_delays();
+	forget_groups();
 	byte = fuzz_byte();
 	/* It takes five times as long. */
 	has_profile = byte % 8 == 7;
 	c.profile = profiling = has_profile && byte & 8;
+	has_groups = byte % 8 == 6;
+	if (has_groups)
+		c.grouping = &fuzz_grouping;
+	c.groups = grouping = has_groups && byte & 8;
 	byte = fuzz_byte();
 	c.grow_limit = byte;
 	max_capacity = max(c.max_events, c.grow_limit);
@@ -251,6 +293,8 @@ void fuzz_end(void)
 		profile_ticks(0);
 		check_profile();
 	}
+	if (has_groups)
+		groups_ticks(0);
 	calls = 0;
 	latency_tracker_destroy(tracker);
 	EXPECT(!calls, "a callback in destroy");

@@ -262,9 +262,11 @@ FORMATS = (
     Format('/action', action, 0, (1 << 28) - 2, slow=False),
     Format('/interrupt_isolated', boolean, slow=False),
     Format('parameters/profile', boolean, slow=False),
+    Format('parameters/groups', boolean, slow=False),
     Format('parameters/per_minute', unsigned, 0, 1000000, slow=False),
     Format('/per_minute', hexadecimal_too, 0, 1000000, slow=False),
     Format('/profile/on', hexadecimal_too, 0, 1, slow=False),
+    Format('/profile/groups_on', hexadecimal_too, 0, 1, slow=False),
 )
 
 # --- what they get -----------------------------------------------------------------------

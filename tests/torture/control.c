@@ -63,6 +63,36 @@ void tt_destroy(struct tt_life *life)
 
 /* --- trackers that come and go -------------------------------------------- */
 
+/* More groups than there is room for at once. What is overwritten meanwhile is not used. */
+static void group_ids(const void *key, const void *priv, const void *out_data, u64 *id)
+{
+	id[0] = *(const u64 *)key;
+	id[1] = READ_ONCE(((const struct tt_priv *)priv)->serial) % 7;
+}
+
+static void *open_group(void *data, unsigned int dimension, u64 id, char *name)
+{
+	return NULL;
+}
+
+/* Some come and go. */
+static bool group_is_gone(void *data, unsigned int dimension, u64 id, void *handle)
+{
+	return id % 3 == 1;
+}
+
+static void close_group(void *data, unsigned int dimension, void *handle)
+{
+}
+
+static const struct latency_tracker_grouping grouping = {
+	.dimension = { "key", "serial" },
+	.ids = group_ids,
+	.open = open_group,
+	.is_gone = group_is_gone,
+	.close = close_group,
+};
+
 struct latency_tracker_config tt_config(struct tt_life *life)
 {
 	return (struct latency_tracker_config) {
@@ -75,6 +105,8 @@ struct latency_tracker_config tt_config(struct tt_life *life)
 		.priv_size = sizeof(struct tt_priv),
 		.slots = tt_slots && !life->other,
 		.profile = true,
+		.grouping = &grouping,
+		.groups = tt_groups && !life->other,
 	};
 }
 

@@ -62,6 +62,10 @@ bool tt_slots;
 module_param_named(slots, tt_slots, bool, 0444);
 MODULE_PARM_DESC(slots, "events stay with their keys, as slots (N)");
 
+bool tt_groups;
+module_param_named(groups, tt_groups, bool, 0444);
+MODULE_PARM_DESC(groups, "what ends is counted in groups: at the end all must be there (N)");
+
 struct tt tt;
 
 static bool over(void)

@@ -160,7 +160,7 @@ extern struct tt tt;
 /* Parameters. */
 extern unsigned int tt_keys, tt_duplicates, tt_pool, tt_grow, tt_buckets, tt_change;
 extern unsigned long tt_seed;
-extern bool tt_others, tt_slots;
+extern bool tt_others, tt_slots, tt_groups;
 
 /* oracle.c */
 void tt_fail(enum tt_oracle oracle, const char *why, u64 a, u64 b);

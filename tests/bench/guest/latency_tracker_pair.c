@@ -190,6 +190,9 @@ static void report_tracker(void)
 	if (!latency_tracker_set_profile(slots, true))
 		pair_report("slot, with a profile", slot);
 	latency_tracker_set_profile(slots, false);
+	if (!latency_tracker_set_groups(slots, true))
+		pair_report("slot, with groups", slot);
+	latency_tracker_set_groups(slots, false);
 	pair_report("end without a begin", miss);
 	pair_report("begin and end in one call", in_one);
 	latency_tracker_set_timeout(tracker, NSEC_PER_SEC);
@@ -217,6 +220,35 @@ static void report(void)
 		counts.started, counts.skipped, counts.memory);
 }
 
+/* Of few groups in both dimensions, as of a few calls in a few cgroups. */
+static void group_ids(const void *key, const void *priv, const void *out_data, u64 *id)
+{
+	id[0] = *(const u64 *)key & 7;
+	id[1] = *(const u64 *)key & 3;
+}
+
+static void *open_group(void *data, unsigned int dimension, u64 id, char *name)
+{
+	return NULL;
+}
+
+static bool group_is_gone(void *data, unsigned int dimension, u64 id, void *handle)
+{
+	return false;
+}
+
+static void close_group(void *data, unsigned int dimension, void *handle)
+{
+}
+
+static const struct latency_tracker_grouping grouping = {
+	.dimension = { "one", "other" },
+	.ids = group_ids,
+	.open = open_group,
+	.is_gone = group_is_gone,
+	.close = close_group,
+};
+
 static int __init pair_init(void)
 {
 	struct latency_tracker_config config = {
@@ -235,6 +267,7 @@ static int __init pair_init(void)
 	config.name = "pair_slots";
 	config.key_size = sizeof(u64);
 	config.slots = true;
+	config.grouping = &grouping;
 	slots = latency_tracker_create(&config);
 	if (IS_ERR(slots)) {
 		err = PTR_ERR(slots);

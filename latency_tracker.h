@@ -56,6 +56,7 @@
  *   get_timeout, get_profile, clock,
  *   get_groups, get_least_threshold,
  *   get_per_minute
+ *   record_begin, record_end        x      x        x       x      no
  *   create, destroy, clear,         -      -        -       x      yes
  *   set_timeout, set_collect,
  *   set_tracking, set_profile,
@@ -75,6 +76,7 @@
 #define _LATENCY_TRACKER_H
 
 #include "core/lifecycle.h"
+#include "core/records.h"
 #include "core/settings.h"
 #include "core/snapshot.h"
 #include "core/types.h"

@@ -9,9 +9,11 @@
 
 #include "core/control_attr.h"
 #include "core/control_profile.h"
+#include "core/control_records.h"
 #include "core/groups.h"
 #include "core/profile.h"
 #include "core/settings.h"
+#include "core/worst.h"
 #include "wrapper/sysfs.h"
 
 static u64 get_profile(struct latency_tracker *tracker,
@@ -47,6 +49,11 @@ static u64 get_groups_on(struct latency_tracker *tracker, const struct lt_attr *
 static int set_groups_on(struct latency_tracker *tracker, u64 value)
 {
 	return latency_tracker_set_groups(tracker, value);
+}
+
+static u64 get_lost(struct latency_tracker *tracker, const struct lt_attr *attr)
+{
+	return lt_records_lost(tracker);
 }
 
 /* What is left of one record: a reader of all asks again. */
@@ -102,18 +109,26 @@ LT_WINDOW(1m, LT_PROFILE_1M);
 LT_WINDOW(5m, LT_PROFILE_5M);
 LT_WINDOW(1h, LT_PROFILE_1H);
 LT_WINDOW(total, LT_PROFILE_TOTAL);
+static struct lt_attr attr_lost = {
+	.attr = { .name = "lost", .mode = 0444 },
+	.get = get_lost,
+};
+
 LT_BIN_FILE(buckets, 0444, read_buckets,
 	    LT_PROFILE_RECORDS * sizeof(struct lt_profile_record));
 LT_BIN_FILE(groups, 0444, read_groups,
 	    LT_GROUPS_RECORDS * sizeof(struct lt_groups_record));
+/* With addresses of the kernel. */
+LT_BIN_FILE(last, 0400, lt_control_read_last, LT_PLACES_LAST * LT_RECORD_BYTES);
+LT_BIN_FILE(worst, 0400, lt_control_read_worst, LT_RECORDS_WORST * LT_RECORD_BYTES);
 
 static struct attribute *profile_attrs[] = {
 	&attr_on.attr, &attr_groups_on.attr, &attr_1m.attr, &attr_5m.attr,
-	&attr_1h.attr, &attr_total.attr, NULL,
+	&attr_1h.attr, &attr_total.attr, &attr_lost.attr, NULL,
 };
 
 static struct bin_attribute *profile_bin_attrs[] = {
-	&bin_attr_buckets, &bin_attr_groups, NULL,
+	&bin_attr_buckets, &bin_attr_groups, &bin_attr_last, &bin_attr_worst, NULL,
 };
 
 const struct attribute_group lt_profile_group = {

@@ -17,6 +17,7 @@
 #include "core/lifecycle.h"
 #include "core/per_minute.h"
 #include "core/pool_size.h"
+#include "core/records.h"
 #include "core/settings.h"
 #include "core/tracker.h"
 #include "core/worker.h"
@@ -36,7 +37,8 @@ static bool config_is_valid(const struct latency_tracker_config *c)
 	       c->key_size && c->key_size <= LATENCY_TRACKER_KEY_MAX &&
 	       (!c->slots || c->key_size == sizeof(u64)) &&
 	       c->per_minute <= LATENCY_TRACKER_PER_MINUTE_MAX &&
-	       c->priv_size <= LATENCY_TRACKER_PRIV_MAX;
+	       c->priv_size <= LATENCY_TRACKER_PRIV_MAX &&
+	       c->record_size <= LATENCY_TRACKER_RECORD_MAX;
 }
 
 static int init_memory(struct latency_tracker *tracker,
@@ -67,7 +69,9 @@ static int init_memory(struct latency_tracker *tracker,
 	lt_profile_init(&tracker->profile);
 	lt_groups_init(&tracker->groups, c->grouping, c->data);
 	lt_per_minute_init(tracker);
-	err = lt_profile_set(&tracker->profile, c->profile);
+	err = c->profile ? lt_records_make(tracker) : 0;
+	if (!err)
+		err = lt_profile_set(&tracker->profile, c->profile);
 	if (!err)
 		err = lt_groups_set(&tracker->groups, c->groups);
 	if (!err)
@@ -77,6 +81,7 @@ static int init_memory(struct latency_tracker *tracker,
 
 	lt_groups_destroy(&tracker->groups);
 	lt_profile_destroy(&tracker->profile);
+	lt_records_free(tracker);
 	lt_per_minute_destroy(tracker);
 	lfht_destroy(tracker->ht);
 err_reclaim:
@@ -96,6 +101,7 @@ static void free_memory(struct latency_tracker *tracker)
 	WARN_ON(!lt_groups_have_all(&tracker->groups, ended));
 	lt_groups_destroy(&tracker->groups);
 	lt_profile_destroy(&tracker->profile);
+	lt_records_free(tracker);
 	lt_per_minute_destroy(tracker);
 	WARN_ON(lfht_destroy(tracker->ht));
 	lt_reclaim_destroy(&tracker->reclaim);
@@ -134,6 +140,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	tracker->priv_size = ALIGN(config->priv_size, 8);
 	tracker->priv_off = ALIGN(config->key_size, 8);
 	tracker->grow_limit = config->grow_limit;
+	tracker->record_size = config->record_size;
 	tracker->slots = config->slots;
 	tracker->tracking_on = true;
 	mutex_init(&tracker->lock);

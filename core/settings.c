@@ -9,6 +9,7 @@
 #include "core/kick.h"
 #include "core/pending.h"
 #include "core/per_minute.h"
+#include "core/records.h"
 #include "core/settings.h"
 #include "core/tracker.h"
 
@@ -156,9 +157,12 @@ EXPORT_SYMBOL_GPL(latency_tracker_clear);
  */
 int latency_tracker_set_profile(struct latency_tracker *tracker, bool on)
 {
+	int err;
+
 	if (IS_ERR_OR_NULL(tracker))
 		return -EINVAL;
-	return lt_profile_set(&tracker->profile, on);
+	err = on ? lt_records_make(tracker) : 0;
+	return err ? err : lt_profile_set(&tracker->profile, on);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_set_profile);
 

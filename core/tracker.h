@@ -23,6 +23,7 @@
 #include "rculfhash/rculfhash.h"
 
 struct kernfs_node;
+struct lt_records;
 struct lt_weights;
 
 /**
@@ -92,6 +93,7 @@ struct lt_scan {
  * @profile: the distribution of all delays
  * @groups: those of groups of operations
  * @per_minute: the threshold that finds itself by it
+ * @records: of the last reports and the slowest operations; NULL as long as there are none
  * @slots: an event stays with its key; see slot.h
  * @key_size: longest key
  * @priv_size: private bytes per event, in whole words
@@ -104,7 +106,9 @@ struct lt_scan {
  * @low_armed: a pool that runs low has to kick the worker
  * @data: the caller's
  * @scan: see struct lt_scan
- * @collect_least_ns: see struct latency_tracker_config
+ * @collect_least_ns: see struct latency_tracker_config, like the next one
+ * @record_size: bytes of the values of a record, at most
+ * @record_bytes: memory of @records
  * @drain_ns: when retired events come home even if the pool is not low; the
  *	worker's
  * @crossings: the pollers that wait for a report
@@ -137,6 +141,7 @@ struct latency_tracker {
 	u8 priv_off;
 	struct lt_profile profile;
 	struct lt_groups groups;
+	struct lt_records *records;
 	struct lt_per_minute per_minute;
 	struct lt_pool pool;
 	struct lt_reclaim reclaim;
@@ -147,6 +152,8 @@ struct latency_tracker {
 	void *data;
 	struct lt_scan scan;
 	u64 collect_least_ns;
+	u16 record_size;
+	size_t record_bytes;
 	u64 drain_ns;
 	struct lt_crossings crossings;
 	bool kicked;
@@ -168,7 +175,7 @@ lt_event_own(const struct latency_tracker *tracker,
 	return lt_event_priv(event) + tracker->priv_size;
 }
 
-/* Bytes of events, buckets, the profiles, and what per_minute goes by. */
+/* Bytes of events, buckets, the profiles, records, and what per_minute goes by. */
 static inline u64 lt_memory(const struct latency_tracker *tracker)
 {
 	return READ_ONCE(tracker->pool.alloc.bytes) +
@@ -176,6 +183,7 @@ static inline u64 lt_memory(const struct latency_tracker *tracker)
 	       READ_ONCE(tracker->profile.bytes) +
 	       READ_ONCE(tracker->groups.bytes) +
 	       READ_ONCE(tracker->groups.cells.bytes) +
+	       READ_ONCE(tracker->record_bytes) +
 	       READ_ONCE(tracker->per_minute.bytes);
 }
 

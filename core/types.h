@@ -172,6 +172,8 @@ struct latency_tracker_grouping {
  * @grouping: groups of operations that can have a profile each; NULL: there are none. It
  *	stays until the tracker is destroyed.
  * @groups: they have one from the begin on
+ * @record_size: bytes of the values of a record, up to LATENCY_TRACKER_RECORD_MAX; 0: no
+ *	records are kept; see latency_tracker_record_begin()
  */
 struct latency_tracker_config {
 	const char *name;
@@ -191,6 +193,7 @@ struct latency_tracker_config {
 	u32 per_minute;
 	const struct latency_tracker_grouping *grouping;
 	bool groups;
+	u16 record_size;
 };
 
 /**

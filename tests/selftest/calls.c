@@ -194,6 +194,8 @@ static void create_bounds(struct latency_tracker *t)
 	ACCEPTED(key_size, 1);
 	REFUSED(priv_size, LATENCY_TRACKER_PRIV_MAX + 1);
 	ACCEPTED(priv_size, LATENCY_TRACKER_PRIV_MAX);
+	REFUSED(record_size, LATENCY_TRACKER_RECORD_MAX + 1);
+	ACCEPTED(record_size, LATENCY_TRACKER_RECORD_MAX);
 }
 
 static void create_sizes(struct latency_tracker *t)

@@ -252,6 +252,7 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #include "core/cells.c"
 #include "core/control.c"
 #include "core/control_profile.c"
+#include "core/control_records.c"
 #include "core/crossings.c"
 #include "core/group.c"
 #include "core/groups.c"
@@ -261,9 +262,11 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #include "core/pool_size.c"
 #include "core/per_minute.c"
 #include "core/profile.c"
+#include "core/records.c"
 #include "core/slot.c"
 #include "core/timeout.c"
 #include "core/worker.c"
+#include "core/worst.c"
 #include "rculfhash/rculfhash.c"
 
 /* --- the beginning and the end ------------------------------------------------------ */

@@ -151,6 +151,7 @@ static inline void host_perturb(u32 weight) { (void)weight; }
 #define mul_u64_u64_shr(a, b, n)	((u64)((__uint128_t)(a) * (b) >> (n)))
 #define div_u64(a, b)		((u64)(a) / (u32)(b))
 #define div64_u64(a, b)		((u64)(a) / (u64)(b))
+#define div_u64_rem(a, b, rest)	(*(rest) = (u64)(a) % (u32)(b), (u64)(a) / (u32)(b))
 
 static inline unsigned int order_base_2(unsigned long n)
 {
@@ -185,6 +186,11 @@ static inline int PTR_ERR_OR_ZERO(const void *p) { return IS_ERR(p) ? PTR_ERR(p)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define lockdep_assert_held(lock)	((void)(lock))
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+/* Between the two, what was read may have been written. */
+#define smp_rmb()	\
+	do { __atomic_thread_fence(__ATOMIC_ACQUIRE); host_perturb(1); } while (0)
+/* Likewise. */
+#define data_race(x)		({ x; host_perturb(1); })
 #define barrier()		__asm__ __volatile__("" : : : "memory")
 
 #define host_cmpxchg(p, o, n, order) ({					\
@@ -209,6 +215,8 @@ typedef struct { long counter; } atomic_long_t;
 #define atomic_long_read	atomic_read
 #define atomic_long_set		atomic_set
 #define atomic_long_sub_return	atomic_sub_return
+#define atomic_long_inc(v)	((void)__atomic_fetch_add(&(v)->counter, 1, __ATOMIC_RELAXED))
+#define atomic_long_inc_return(v)	__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_long_read_acquire(v)	smp_load_acquire(&(v)->counter)
 #define atomic_long_set_release(v, i)	smp_store_release(&(v)->counter, i)
 #define atomic_long_cmpxchg(v, o, n)	cmpxchg(&(v)->counter, o, n)

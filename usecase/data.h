@@ -36,6 +36,16 @@ struct lt_probe {
 };
 
 /**
+ * struct lt_keep - a probe of an event of the tracker, see keep.h
+ * @probe: which keeps a record of it
+ * @size: bytes of its values
+ */
+struct lt_keep {
+	struct lt_probe probe;
+	u16 size;
+};
+
+/**
  * struct lt_task_filter - which tasks to track
  * @pid: only this thread; 0 is all
  * @tgid: only the threads of this process; 0 is all
@@ -103,6 +113,8 @@ struct lt_stage {
  * @probes: the tracepoints, in the order in which they are registered: those
  *	that end an operation first. May be NULL.
  * @nr_probes: number of @probes
+ * @keeps: the events of which records are kept, NULL: none
+ * @nr_keeps: number of @keeps
  * @stage: that can be switched on and off, or NULL
  * @report: called for each verdict that has a callback, in the context of the
  *	callback; see latency_tracker_cb
@@ -142,6 +154,8 @@ struct lt_usecase {
 	struct module *owner;
 	struct lt_probe *probes;
 	unsigned int nr_probes;
+	struct lt_keep *keeps;
+	unsigned int nr_keeps;
 	struct lt_stage *stage;
 	latency_tracker_cb report;
 	latency_tracker_wanted is_wanted;

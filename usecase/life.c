@@ -9,6 +9,7 @@
 #include <linux/time64.h>
 
 #include "usecase/action.h"
+#include "usecase/keep.h"
 #include "usecase/life.h"
 #include "usecase/probe.h"
 #include "usecase/report.h"
@@ -35,6 +36,7 @@ static void configure(struct latency_tracker_config *config,
 		.per_minute = usecase->per_minute,
 		.grouping = usecase->grouping,
 		.groups = usecase->groups,
+		.record_size = lt_keep_size(usecase),
 	};
 }
 
@@ -68,7 +70,7 @@ static void destroy(struct lt_usecase *usecase)
 }
 
 /**
- * lt_usecase_start() - create the tracker, then register the probes
+ * lt_usecase_start() - create the tracker, then register the probes, of its own events first
  * @usecase: what to start; a static variable of the module
  *
  * Context: Task; may sleep. For module_init().
@@ -86,9 +88,12 @@ int lt_usecase_start(struct lt_usecase *usecase)
 	err = make_tracker(usecase);
 	if (err)
 		return err;
-	err = lt_probe_register(usecase, usecase->probes, usecase->nr_probes);
+	err = lt_keep_register(usecase);
 	if (err)
 		goto err_destroy;
+	err = lt_probe_register(usecase, usecase->probes, usecase->nr_probes);
+	if (err)
+		goto err_keep;
 	err = usecase->stage ? lt_stage_start(usecase->stage) : 0;
 	if (err)
 		goto err_unregister;
@@ -96,6 +101,8 @@ int lt_usecase_start(struct lt_usecase *usecase)
 
 err_unregister:
 	lt_probe_unregister(usecase, usecase->probes, usecase->nr_probes);
+err_keep:
+	lt_keep_unregister(usecase, usecase->nr_keeps);
 err_destroy:
 	destroy(usecase);
 	return err;
@@ -116,6 +123,7 @@ void lt_usecase_stop(struct lt_usecase *usecase)
 	if (usecase->stage)
 		lt_stage_stop(usecase->stage);
 	lt_probe_unregister(usecase, usecase->probes, usecase->nr_probes);
+	lt_keep_unregister(usecase, usecase->nr_keeps);
 	destroy(usecase);
 }
 EXPORT_SYMBOL_GPL(lt_usecase_stop);

@@ -40,6 +40,14 @@ static inline void lt_stack_copy(void *to, const struct lt_stack *stack)
 	memcpy(to, stack->ip + stack->first, lt_stack_bytes(stack));
 }
 
+/* For a record; @to has room for LT_STACK_MAX. A 0 is behind the last one, if there is room. */
+static inline void lt_stack_keep(unsigned long *to, const struct lt_stack *stack)
+{
+	lt_stack_copy(to, stack);
+	if (stack->nr < LT_STACK_MAX)
+		to[stack->nr] = 0;
+}
+
 void lt_stack_of_current(struct lt_stack *stack,
 			 const struct lt_usecase *usecase, unsigned int drop);
 void lt_stack_of_interrupted(struct lt_stack *stack);

@@ -9,11 +9,13 @@
  * ---------
  * start:  find the tracepoints
  *	   create the tracker and publish it in usecase->tracker  [param lock]
+ *	   register the probes that keep records, on events of our own
  *	   register the probes, in the order of the table
  *	   likewise those of the stage, if it is on		  [param lock]
  * stop:   unregister those of the stage			  [param lock]
  *	   unregister the probes, in the opposite order
  *	   tracepoint_synchronize_unregister()
+ *	   unregister those that keep records, and wait likewise
  *	   usecase->tracker = NULL				  [param lock]
  *	   latency_tracker_destroy()
  *	   irq_work_sync() of the action
@@ -41,7 +43,8 @@
  * 2: Until tracepoint_synchronize_unregister() returns. So the tracker must not
  *    be destroyed before that.
  * 3: The tracker's thread reports until latency_tracker_destroy() returns. What
- *    report() uses is taken down after lt_usecase_stop().
+ *    report() uses is taken down after lt_usecase_stop(). A report finds no probe
+ *    that keeps records any more: they were in the memory of the tracker.
  * 4: Until irq_work_sync() returns. It comes last: a report queues the work.
  * 5: A probe may see one filter changed and the other one not yet, or half of a
  *    name. lt_filter_changed() waits until no probe does, then forgets what is
@@ -59,6 +62,7 @@
 
 #include "usecase/data.h"
 #include "usecase/groups.h"
+#include "usecase/keep.h"
 #include "usecase/life.h"
 #include "usecase/param.h"
 #include "usecase/probe.h"

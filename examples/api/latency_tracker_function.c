@@ -20,6 +20,12 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_function.h>
 
+LT_KEEP_EVENT(function_latency, FUNCTION_LATENCY)
+
+static struct lt_keep keeps[] = {
+	LT_KEEP(function_latency),
+};
+
 /* The defaults of the parameters that all trackers have. */
 #define USEC_THRESHOLD	10000
 #define MAX_EVENTS	1024	/* what has ended is free again some 10 ms later */
@@ -87,6 +93,7 @@ MODULE_PARM_DESC(missed, "Calls that could not be tracked (read only)");
 static struct lt_usecase usecase = {
 	.name = "function",	/* /sys/kernel/latency_tracker/function */
 	.owner = THIS_MODULE,
+	LT_KEEPS(keeps),
 	.report = slow,
 	.usec_threshold = USEC_THRESHOLD,
 	.max_events = MAX_EVENTS,

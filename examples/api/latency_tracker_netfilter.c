@@ -28,6 +28,12 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_netfilter.h>
 
+LT_KEEP_EVENT(netfilter_latency, NETFILTER_LATENCY)
+
+static struct lt_keep keeps[] = {
+	LT_KEEP(netfilter_latency),
+};
+
 #define USEC_THRESHOLD	10000
 #define MAX_EVENTS	4096
 #define GROW_LIMIT	65536
@@ -100,6 +106,7 @@ static struct pernet_operations netns_ops = {
 static struct lt_usecase usecase = {
 	.name = "netfilter",
 	.owner = THIS_MODULE,
+	LT_KEEPS(keeps),
 	.report = slow,
 	.usec_threshold = USEC_THRESHOLD,
 	.collect_ns = COLLECT_NS,

@@ -16,6 +16,12 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_block.h>
 
+LT_KEEP_EVENT(block_latency, BLOCK_LATENCY)
+
+static struct lt_keep keeps[] = {
+	LT_KEEP(block_latency),
+};
+
 #define USEC_THRESHOLD	100000
 /* Two at once for each request: that of the bio and that of a stage. */
 #define MAX_EVENTS	8192
@@ -68,6 +74,7 @@ struct lt_usecase block_usecase = {
 	.name = "block",
 	.owner = THIS_MODULE,
 	.probes = block_probes,
+	LT_KEEPS(keeps),
 	.stage = BIO_STAGE,
 	.report = callback,
 	.is_wanted = is_wanted,

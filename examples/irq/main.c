@@ -27,6 +27,14 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_irq.h>
 
+LT_KEEP_EVENT(irq_latency, IRQ_LATENCY)
+LT_KEEP_EVENT(softirq_latency, SOFTIRQ_LATENCY)
+
+static struct lt_keep keeps[] = {
+	LT_KEEP(irq_latency),
+	LT_KEEP(softirq_latency),
+};
+
 #define USEC_THRESHOLD	1000
 #define MAX_EVENTS	8192
 #define GROW_LIMIT	65536
@@ -55,6 +63,7 @@ struct lt_usecase irq_usecase = {
 	.name = "irq",
 	.owner = THIS_MODULE,
 	LT_PROBES(probes),
+	LT_KEEPS(keeps),
 	.report = callback,
 	.usec_threshold = USEC_THRESHOLD,
 	.max_events = MAX_EVENTS,

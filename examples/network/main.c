@@ -48,6 +48,12 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_network.h>
 
+LT_KEEP_EVENT(network_latency, NETWORK_LATENCY)
+
+static struct lt_keep keeps[] = {
+	LT_KEEP(network_latency),
+};
+
 #define USEC_THRESHOLD	5000
 #define MAX_EVENTS	8192
 #define GROW_LIMIT	65536
@@ -98,6 +104,7 @@ struct lt_usecase network_usecase = {
 	.name = "network",
 	.owner = THIS_MODULE,
 	.probes = network_probes,
+	LT_KEEPS(keeps),
 	.stage = &egress_stage,
 	.report = callback,
 	.is_false_alarm = is_doubtful,

@@ -26,6 +26,12 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_offcpu.h>
 
+LT_KEEP_EVENT(offcpu_sched_switch, OFFCPU_SCHED_SWITCH)
+
+static struct lt_keep keeps[] = {
+	LT_KEEP(offcpu_sched_switch),
+};
+
 #define USEC_THRESHOLD	1000000
 #define MAX_EVENTS	8192
 #define GROW_LIMIT	1048576
@@ -256,6 +262,7 @@ static struct lt_usecase usecase = {
 	.name = "offcpu",
 	.owner = THIS_MODULE,
 	LT_PROBES(probes),
+	LT_KEEPS(keeps),
 	.stage = &interrupt_stage,
 	.report = callback,
 	.is_wanted = is_wanted,

@@ -39,6 +39,12 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_syscalls.h>
 
+LT_KEEP_EVENT(syscall_latency, SYSCALL_LATENCY)
+
+static struct lt_keep keeps[] = {
+	LT_KEEP(syscall_latency),
+};
+
 #define USEC_THRESHOLD	1000000
 #define MAX_EVENTS	8192
 #define GROW_LIMIT	1048576
@@ -426,6 +432,7 @@ struct lt_usecase syscalls_usecase = {
 	.name = "syscalls",
 	.owner = THIS_MODULE,
 	LT_PROBES(probes),
+	LT_KEEPS(keeps),
 	.report = syscall_report,
 	.usec_threshold = USEC_THRESHOLD,
 	.max_events = MAX_EVENTS,

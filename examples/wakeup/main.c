@@ -51,6 +51,12 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/latency_tracker_wakeup.h>
 
+LT_KEEP_EVENT(wakeup_latency, WAKEUP_LATENCY)
+
+static struct lt_keep keeps[] = {
+	LT_KEEP(wakeup_latency),
+};
+
 #define USEC_THRESHOLD	10000
 #define MAX_EVENTS	1024
 #define GROW_LIMIT	1048576
@@ -292,6 +298,7 @@ struct lt_usecase wakeup_usecase = {
 	.name = "wakeup",
 	.owner = THIS_MODULE,
 	LT_PROBES(probes),
+	LT_KEEPS(keeps),
 	.report = report_wait,
 	.is_false_alarm = report_is_doubtful,
 	.usec_threshold = USEC_THRESHOLD,

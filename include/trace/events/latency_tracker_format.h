@@ -2,8 +2,8 @@
 /*
  * What all events of group latency_tracker have in common.
  *
- * The fields of an event are listed once, for ftrace and perf here and for LTTng
- * in lttng/, as a macro that is given another one, which makes of each field
+ * The fields of an event are listed once, for ftrace and perf and for records here, and
+ * for LTTng in lttng/, as a macro that is given another one, which makes of each field
  * what it needs:
  *
  *	F(INT, type, name, value)		a number
@@ -41,6 +41,39 @@
 #define LT_ASSIGN_TEXT(name, len, from)		memcpy(__entry->name, from, len);
 #define LT_ASSIGN_STACK(name, stack)					\
 	lt_stack_copy(__get_dynamic_array(name), stack);
+
+/*
+ * For LT_KEEP_EVENT() of usecase/keep.h: the values of a record.
+ */
+#define LT_KEPT(kind, ...)	LT_KEPT_##kind(__VA_ARGS__)
+#define LT_KEPT_INT(type, name, value)			type name;
+#define LT_KEPT_ENUM(type, name, values, value)		type name;
+#define LT_KEPT_ADDR(name, value)			const void *name;
+#define LT_KEPT_TEXT(name, len, from)			char name[len];
+#define LT_KEPT_STACK(name, stack)	unsigned long name[LT_STACK_MAX];
+
+/* What they are, for struct latency_tracker_field. */
+#define LT_KEPT_AS(_name, _kind, _names) {				\
+	.name = #_name, .kind = LATENCY_TRACKER_##_kind, .names = _names, \
+	.size = sizeof(kept->_name), .offset = offsetof(typeof(*kept), _name), \
+},
+#define LT_TELL(kind, ...)	LT_TELL_##kind(__VA_ARGS__)
+#define LT_TELL_INT(type, name, value)					\
+	LT_KEPT_AS(name, UNSIGNED + is_signed_type(type), NULL)
+#define LT_TELL_ENUM(type, name, values, value)				\
+	LT_KEPT_AS(name, NAMED, LT_VALUES_##values(LT_TELL_NAME, LT_TELL_NAME))
+#define LT_TELL_NAME(number, name)	#number "=" name "\n"
+#define LT_TELL_ADDR(name, value)	LT_KEPT_AS(name, ADDRESS, NULL)
+#define LT_TELL_TEXT(name, len, from)	LT_KEPT_AS(name, TEXT, NULL)
+#define LT_TELL_STACK(name, stack)	LT_KEPT_AS(name, STACK, NULL)
+
+/* Written to it. */
+#define LT_STORE(kind, ...)	LT_STORE_##kind(__VA_ARGS__)
+#define LT_STORE_INT(type, name, value)			kept->name = value;
+#define LT_STORE_ENUM(type, name, values, value)	kept->name = value;
+#define LT_STORE_ADDR(name, value)			kept->name = value;
+#define LT_STORE_TEXT(name, len, from)		memcpy(kept->name, from, len);
+#define LT_STORE_STACK(name, stack)	lt_stack_keep(kept->name, stack);
 
 /*
  * Names of numbers: LT_VALUES_*. Numbers, since user space parses the format, too.

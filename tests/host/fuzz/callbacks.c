@@ -81,6 +81,7 @@ static void on_verdict(const struct latency_tracker_verdict *v, bool other)
 		check_worker_verdict(v, e);
 	}
 	EXPECT(v->timed_out == e->timed_out, "timed_out is %d", v->timed_out);
+	keep_report(v, e->key);
 	act_in_callback(e);
 }
 

@@ -63,7 +63,7 @@ unsigned int nr_out(void);
 
 void check_event(const struct model_event *e);
 void check_counters(void);
-extern bool profiling;
+extern bool has_profile, profiling;
 void note_delay(u64 delay_ns);
 void forget_delays(void);
 void check_profile(void);
@@ -79,6 +79,17 @@ void groups_ticks(u8 arg);
 /* That is what a tracker allocates for groups, before the cells of its CPUs. */
 #define HOST_GROUPS_ALLOCS	(2 + LATENCY_TRACKER_DIMENSIONS * (1 + LT_GROUP_OCTAVES))
 void groups_are_vague(long allocations);
+/* ---- records_model.c ---- */
+
+/* A report was made, of the operation of a key. */
+void keep_report(const struct latency_tracker_verdict *v, unsigned int key);
+void forget_reports(void);
+u16 size_of_record(void);
+void check_reports(u8 arg);
+void check_all_reports(void);
+void do_reports(u8 arg);
+void do_stalled(u8 arg);
+void do_later(u8 arg);
 
 /* ---- callbacks.c ---- */
 

@@ -12,7 +12,7 @@ struct delay {
 	unsigned int tick;	/* how many there were before it */
 };
 
-bool profiling;
+bool has_profile, profiling;
 
 static struct delay delays[MAX_DELAYS];
 static unsigned int nr_delays, ticks;

@@ -6,8 +6,9 @@
  */
 #include "model.h"
 
+static bool only_records;	/* most operations are reports and reads of them */
 static u64 back_ns;		/* by how much the clock went back, in all */
-static bool has_profile, has_groups;
+static bool has_groups;
 
 #define SETTLE_MS	10
 
@@ -208,12 +209,19 @@ static const struct {
 	{ "slot_begin", do_slot_begin },
 	{ "slot_end", do_slot_end },
 	{ "slot_free", do_slot_free },
+	{ "reports", do_reports },
+	{ "stalled", do_stalled },
+	{ "later", do_later },
+	{ "check_reports", check_reports },
 };
 
 void fuzz_op(void)
 {
 	u8 code = fuzz_byte() % ARRAY_SIZE(codes), arg = fuzz_byte();
 
+	/* The last ones. */
+	if (only_records && code >= 4)
+		code = ARRAY_SIZE(codes) - 4 + code % 4;
 	trace("%s %u at %llu\n", codes[code].name, arg, (unsigned long long)fuzz_clock);
 	callback_does = 0;
 	if (codes[code].run != do_begin && arg & 0x10)
@@ -248,6 +256,7 @@ bool fuzz_begin(void)
 	forget_slots();
 	forget_delays();
 	forget_groups();
+	forget_reports();
 	byte = fuzz_byte();
 	/* It takes five times as long. */
 	has_profile = byte % 8 == 7;
@@ -256,6 +265,8 @@ bool fuzz_begin(void)
 	if (has_groups)
 		c.grouping = &fuzz_grouping;
 	c.groups = grouping = has_groups && byte & 8;
+	only_records = has_profile && byte & 0x30;
+	c.record_size = has_profile ? size_of_record() : 0;
 	byte = fuzz_byte();
 	c.grow_limit = byte;
 	max_capacity = max(c.max_events, c.grow_limit);
@@ -292,6 +303,7 @@ void fuzz_end(void)
 	if (has_profile) {
 		profile_ticks(0);
 		check_profile();
+		check_all_reports();
 	}
 	if (has_groups)
 		groups_ticks(0);

@@ -13,6 +13,9 @@ from mutant import TOP, Mutant, Unusable, Verdict
 HOST = TOP / 'tests/host'
 # Seconds for a host program; a hang is a catch as well: a broken list may be a circle.
 HOST_LIMIT = 30
+# A fuzzer ends after so many seconds of a CPU, for which it may have to wait this many times as
+# long. It notices itself if one input hangs.
+WAIT_FOR_CPU = 20
 
 
 def make(target: str) -> str:
@@ -119,10 +122,13 @@ class Fuzz:
                *self.flags[f'CFLAGS_{fuzzer}'].split(), '-w', '-fsanitize=fuzzer',
                f'-I{directory}', f'-I{TOP}',
                '-o', directory / 'fuzz', *sources, *objects], directory)
-        status = run([directory / 'fuzz', f'-max_total_time={self.seconds}', '-max_len=512',
-                      '-timeout=5', f'-artifact_prefix={directory}/', directory / 'corpus'],
-                     directory, self.seconds + 10,
-                     {'ASAN_OPTIONS': 'detect_leaks=0 ' + os.environ.get('ASAN_OPTIONS', '')})
+        status = run([directory / 'fuzz', '-max_len=512', '-timeout=10',
+                      f'-artifact_prefix={directory}/', directory / 'corpus'],
+                     directory, self.seconds * WAIT_FOR_CPU,
+                     {'FUZZ_TIME': str(self.seconds),
+                      'ASAN_OPTIONS': 'detect_leaks=0 ' + os.environ.get('ASAN_OPTIONS', '')})
+        if status == 124:
+            raise Unusable(f'its fuzzer came to no end, see {directory}/log')
         if status:
             return Verdict(mutant, True, f'found by the fuzzer of the {fuzzer}')
         return Verdict(mutant, False, f'the fuzzer of the {fuzzer} did not find it in '

@@ -3,6 +3,9 @@
  * RCU, CPUs, interruptions, the clock and the thread of a tracker for the fuzzers: nothing
  * is left to chance.
  */
+#include <signal.h>
+#include <time.h>
+
 #include "fuzz.h"
 
 #define MAX_OPS		256
@@ -38,7 +41,27 @@ u8 fuzz_byte(void)
 	return *input++;
 }
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+/*
+ * FUZZ_TIME seconds of this process, not of the clock on the wall: what else this machine does
+ * takes nothing away. Then libFuzzer is asked to end.
+ */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const char *seconds = getenv("FUZZ_TIME");
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	struct itimerspec time = { };
+	timer_t timer;
+
+	if (!seconds)
+		return 0;
+	time.it_value.tv_sec = atoi(seconds);
+	EXPECT(!timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) &&
+	       !timer_settime(timer, 0, &time, NULL), "there is no timer");
+	return 0;
+}
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {

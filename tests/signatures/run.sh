@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A kernel that calls a tracepoint with other arguments than a probe expects must break
-# the build, not the data. For each probe of each tracker: the tracker with the headers
-# of a kernel in which that tracepoint has changed. It must not compile, and the
-# compiler must name the probe; with unchanged headers, the same must compile. Prints
+# the build, not the data. Each tracker with the headers of a kernel in which its tracepoints
+# have changed: it must not compile, and the compiler must name each probe, in an error of its
+# own; with unchanged headers, the same must compile. Prints
 # TAP; ends with non-zero if a check failed.
 #
 # Usage: tests/signatures/run.sh [--kernel NAME]
@@ -29,37 +29,39 @@ probed()
 	done < <(sed -n 's/^\tLT_PROBE(\([a-z0-9_]*\)),$/\1/p' "$top/${file[$1]}")
 }
 
-# source_of TRACKER [EVENT]: that tracker, where EVENT is changed.
+# source_of TRACKER EVENT...: that tracker, where these are changed.
 source_of()
 {
+	local tracker=$1 event
+	shift
+
 	echo '/* SPDX-License-Identifier: GPL-2.0-only */'
-	if [ -n "${2:-}" ]; then
+	echo 'struct lt_changed;'
+	for event; do
 		# Like a function: it is defined by this name, and asked for its type
 		# without parentheses.
 		cat <<-EOT
-		struct lt_changed;
-		#define check_trace_callback_type_$2(...) \\
-			check_trace_callback_type_$2(void (*cb)(void *data, \\
-						     struct lt_changed *changed))
+		#define check_trace_callback_type_$event(...) \\
+			check_trace_callback_type_$event(void (*cb)(void *data, \\
+							 struct lt_changed *changed))
 		EOT
-	fi
-	echo "#include \"${file[$1]}\""
+	done
+	echo "#include \"${file[$tracker]}\""
 }
 
-# Never run, so all of them may be in one directory.
+# Never run, so all of them may be in one directory. All tracepoints of a tracker are changed in one
+# source: each has an error of its own, and one is enough for the build to fail.
 write_sources()
 {
-	local tracker event
+	local tracker events
 
 	rm -rf "${top:?}/$src"
 	mkdir -p "$top/$src"
 	for tracker in "${trackers[@]}"; do
+		mapfile -t events < <(probed "$tracker")
 		source_of "$tracker" >"$top/$src/$tracker-unchanged.c"
-		echo "obj-m += $tracker-unchanged.o"
-		for event in $(probed "$tracker"); do
-			source_of "$tracker" "$event" >"$top/$src/$tracker-$event.c"
-			echo "obj-m += $tracker-$event.o"
-		done
+		source_of "$tracker" "${events[@]}" >"$top/$src/$tracker-changed.c"
+		echo "obj-m += $tracker-unchanged.o $tracker-changed.o"
 	done >"$top/$src/Kbuild"
 	echo "ccflags-y := -I$top -I$top/include" >>"$top/$src/Kbuild"
 }
@@ -84,7 +86,7 @@ check_tracker()
 	tap "$(compiled "$tracker-unchanged")" "$tracker: compiles with the headers of '$name'" || :
 	tap $((${#events[@]} > 0)) "$tracker: probes ${#events[@]} tracepoints: ${events[*]}" || :
 	for event in "${events[@]}"; do
-		tap $((!$(compiled "$tracker-$event") && $(named "$event") == ${probes[$event]})) \
+		tap $((!$(compiled "$tracker-changed") && $(named "$event") == ${probes[$event]})) \
 			"$tracker: with another signature of $event it does not compile; the\
  compiler names probe_$event() $(named "$event") times, in ${probes[$event]} trackers" || :
 	done
@@ -111,7 +113,7 @@ write_sources
 # From the beginning: what it depends on is not in its directory.
 rm -rf "${top:?}/$out"
 mkdir -p "$top/$out"
-kbuild "$name" "$src" "$out" -k >"$top/$out.log" 2>&1 || :
+kbuild "$name" "$src" "$out" KCFLAGS="$(test_flags "$name")" -k >"$top/$out.log" 2>&1 || :
 
 for tracker in "${trackers[@]}"; do
 	check_tracker "$tracker"

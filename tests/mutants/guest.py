@@ -3,6 +3,7 @@
 fail with each; they share a guest until one breaks it."""
 import fcntl
 import filecmp
+import hashlib
 import os
 import queue
 import re
@@ -48,8 +49,10 @@ class Builder:
         for number in range(os.cpu_count() or 1):
             copy = self.work / f'tree{number}'
             copy.mkdir(parents=True, exist_ok=True)
-            subprocess.run(['rsync', '-a', '--delete', '--exclude=/.modules', '--exclude=/.lock',
-                            f'{self.good}/', copy], check=True)
+            # Not while a script renews them.
+            subprocess.run(['flock', '-s', self.good / '.lock', 'rsync', '-a', '--delete',
+                            '--exclude=/.modules', '--exclude=/.lock', f'{self.good}/', copy],
+                           check=True)
             self.copies.put(copy)
 
     def changed(self, copy: Path) -> Iterator[Path]:
@@ -58,10 +61,29 @@ class Builder:
             if good.is_file() and not filecmp.cmp(module, good, shallow=False):
                 yield module
 
+    def key(self, mutant: Mutant) -> str:
+        """Of all that its modules are made of: the good ones', and its text."""
+        state = (self.good / '.modules/state').read_text()
+        return hashlib.sha256(f'{state}{mutant}{mutant.text()}'.encode()).hexdigest()
+
+    def is_built(self, mutant: Mutant) -> bool:
+        """By a run before this one."""
+        try:
+            return (self.work / mutant.place / 'key').read_text() == self.key(mutant)
+        except (OSError, Unusable):
+            return False
+
     def build(self, mutant: Mutant) -> None:
         """Its modules, or its file, go to where in-guest looks for them."""
         text = mutant.text()
         place = self.work / mutant.place
+        if self.is_built(mutant):
+            return
+        shutil.rmtree(place, ignore_errors=True)
+        self.build_anew(mutant, text, place)
+        (place / 'key').write_text(self.key(mutant))
+
+    def build_anew(self, mutant: Mutant, text: str, place: Path) -> None:
         if mutant.kind == 'script':
             broken = place / 'files' / mutant.file
             broken.parent.mkdir(parents=True)
@@ -195,15 +217,17 @@ class Guests:
         self.work.mkdir(parents=True, exist_ok=True)
         self.lock = open(self.work / 'lock', 'w', encoding='utf-8')
         fcntl.flock(self.lock, fcntl.LOCK_EX)
-        for path in self.work.glob('*'):
-            if not path.name.startswith(('tree', 'lock')):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
         try:
             self.lab.prepare(self.kernel, [mutant.words[0] for mutant in mutants])
         except Failed:
             raise SystemExit(1) from None
         builder = Builder(self.kernel.name, self.work)
-        builder.copy()
+        built = {mutant.place for mutant in mutants if builder.is_built(mutant)}
+        for path in self.work.glob('*'):
+            if not path.name.startswith(('tree', 'lock')) and path.name not in built:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if len(built) < len(mutants):
+            builder.copy()
         good = []
 
         def one(mutant: Mutant) -> Unusable | None:

@@ -114,10 +114,13 @@ class Fuzz:
         broken.write_text(mutant.text())
         sources: list[Path] = [broken]
         if mutant.file.endswith('.h'):
-            # All that may include it.
-            sources = [origin for origin in origins.values() if origin]
-            objects = []
-        objects = [path for path in objects if path.stem != broken.stem]
+            # All that include it.
+            users = [path for path in objects
+                     if f'/{mutant.file}' in path.with_suffix('.d').read_text()]
+            sources = [origin for path in users if (origin := origins[path])]
+            objects = [path for path in objects if path not in users]
+        else:
+            objects = [path for path in objects if path.stem != broken.stem]
         build([self.flags['CLANG'], *self.flags['CFLAGS'].split(),
                *self.flags[f'CFLAGS_{fuzzer}'].split(), '-w', '-fsanitize=fuzzer',
                f'-I{directory}', f'-I{TOP}',

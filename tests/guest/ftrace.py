@@ -23,15 +23,15 @@ TASK = re.compile(r'^(.*) \((\d+)\)$')
 
 class Line:
     """One event of a trace; times in microseconds."""
+    # The functions of the stack that the kernel has recorded with it.
+    stack = []
 
     def __init__(self, match):
-        self.pid, self.cpu, self.event = int(match['pid']), int(match['cpu']), match['event']
-        self.time = int(match['sec']) * 1000000 + int(match['usec'])
-        self.tgid, self.text = match['tgid'], match['text']
+        _, pid, self.tgid, cpu, flags, sec, usec, self.event, self.text = match.groups()
+        self.pid, self.cpu = int(pid), int(cpu)
+        self.time = int(sec + usec)
         # Whether it came from an interrupt: h, s, or a dot for a task, see the head of a trace.
-        self.context = match['flags'][2:3]
-        # The functions of the stack that the kernel has recorded with it.
-        self.stack = []
+        self.context = flags[2:3]
 
     def fields(self):
         """Of an event of the kernel: they have no spaces, but for names."""
@@ -40,7 +40,12 @@ class Line:
     def switch(self):
         """Of sched_switch, where names may have spaces."""
         fields = SWITCH.search(self.text).groupdict()
-        return {**fields, 'prev': int(fields['prev']), 'next': int(fields['next'])}
+        fields['prev'], fields['next'] = int(fields['prev']), int(fields['next'])
+        return fields
+
+    def woken(self):
+        """The pid of sched_wakeup and its like, behind a name that may have spaces."""
+        return int(self.text.rpartition(' pid=')[2].partition(' ')[0])
 
     def block(self):
         """Of an event of a request; None if it is none."""
@@ -68,9 +73,10 @@ def read(path):
         for text in trace:
             match = LINE.match(text)
             if match:
-                line = last[int(match['cpu'])] = Line(match)
+                line = Line(match)
+                last[line.cpu] = line
                 yield line
             elif '<stack trace>' in text:
                 owner = last.get(int(re.search(r'\[(\d+)\]', text)[1]))
             elif text.startswith(' => ') and owner:
-                owner.stack.append(text.split()[1].split('+')[0])
+                owner.stack = [*owner.stack, text.split()[1].split('+')[0]]

@@ -31,20 +31,24 @@ class Recorded:
 
     def __init__(self):
         self.times = defaultdict(list)
-        self.cpus = defaultdict(set)
+        # A bit for each CPU.
+        self.cpus = {}
 
     def add(self, line):
         # The trackers' own reports come between a look of theirs and the kernel's event.
         if 'flag=' in line.text or 'stack=' in line.text:
             return
-        self.cpus[line.time].add(line.cpu)
+        self.cpus[line.time] = self.cpus.get(line.time, 0) | 1 << line.cpu
         if line.context in ('', '.'):
             self.times[line.cpu].append(line.time)
 
     def paused(self, begin, end):
         """Whether a CPU that recorded an event at one of the two times recorded none until the
         other: only then may two looks at the same moment be so far from each other."""
-        for cpu in self.cpus[begin] | self.cpus[end]:
+        cpus = self.cpus.get(begin, 0) | self.cpus.get(end, 0)
+        for cpu in range(cpus.bit_length()):
+            if not cpus >> cpu & 1:
+                continue
             times = self.times[cpu]
             following = bisect.bisect_right(times, begin)
             if following == len(times) or times[following] >= end:
@@ -232,7 +236,7 @@ class Scheduler(Observer):
             self.running[line.cpu] = fields['next']
             self.switch(line.time, fields['prev'], fields['state'], fields['next'])
         elif line.event.startswith('sched_wak'):
-            pid = int(line.fields()['pid'])
+            pid = line.woken()
             if pid in self.running.values():
                 self.woken_running += pid != line.pid
                 self.woken_early(line, pid)

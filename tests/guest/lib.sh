@@ -8,7 +8,9 @@
 #	# description: what it proves
 #	# timeout: 60          seconds, on a machine that is three times too slow
 #	# quick: no            not part of "scripts/check quick"; optional
-#	# beside: yes          it measures no time, and may run beside other machines; optional
+#	# beside: yes          it measures no time, and runs beside other machines; optional
+#	# ahead: FILE          a program of this directory, "FILE KERNEL COMMAND...", that runs
+#	#                      outside of the guest, and then the COMMAND that starts it; optional
 #	# boot: WORDS          for the kernel's command line; optional
 #	# icount: yes          one CPU, whose clock counts instructions: time in which nothing
 #	                       is done passes at once; optional

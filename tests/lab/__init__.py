@@ -11,9 +11,10 @@ One noun per file, from the bottom up:
     suite     one command, whose results must agree with how it ends
     kernel    the entries of tests/vm/kernels
     setup     what must be there first: packages, root file systems, modules
+    beside    jobs that measure no time, side by side
     guest     the tests of tests/guest
     truth     what was injected, observed and reported
     host      the suites that need no kernel
-    lane      the suites of one kernel, one after the other
+    lane      the suites of one kernel
     main      all of it
 """

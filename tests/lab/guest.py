@@ -4,12 +4,12 @@ machine. When it dies, its test has failed, and those that had no turn get anoth
 does a test whose machine died of the emulator. Machines whose tests measure no time run side by
 side, the others have this machine for themselves."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from .beside import Job
 from .kernel import Kernel, is_first_of
 from .options import Options
 from .output import info
@@ -93,10 +93,6 @@ def choose_tests(
     return chosen
 
 
-# A suite, or a machine with its tests.
-Job = Callable[[Place], None]
-
-
 class Guests:
     """The machines of one kernel."""
 
@@ -114,6 +110,7 @@ class Guests:
         timeout = _START + sum(test.timeout + self._more for test in tests)
         console = place.logs / f"{self._kernel.name}-console{turn}{place.tag}.log"
         return [
+            *self._ahead(tests),
             str(self._top / "scripts/vm-run"),
             *("--no-build", "--kernel", self._kernel.name, "--timeout", str(timeout)),
             *tests[0].machine,
@@ -122,6 +119,14 @@ class Guests:
             *(f"MORE_TIME={self._more}", "tests/guest/run", self._kernel.programs),
             *(test.name for test in tests),
         ]
+
+    def _ahead(self, tests: Sequence[GuestTest]) -> list[str]:
+        """What one of them needs from this machine, which then runs the rest of the command. The
+        root file system of another architecture can't be entered here."""
+        programs = [test.header["ahead"] for test in tests if "ahead" in test.header]
+        if not programs or self._kernel.cross:
+            return []
+        return [str(self._top / "tests/guest" / programs[0]), self._kernel.name]
 
     def _run_machine(self, tests: Sequence[GuestTest], place: Place) -> None:
         """And another one, for as long as it dies."""
@@ -144,27 +149,23 @@ class Guests:
         for machine in sorted({test.machine for test in chosen}):
             yield [test for test in chosen if test.machine == machine]
 
-    def _run_beside(self, jobs: Iterable[tuple[str, Job]], width: int) -> None:
-        with ThreadPoolExecutor(width) as pool:
-            parts = [(self._place.part(tag), job) for tag, job in jobs]
-            futures = [pool.submit(job, part) for part, job in parts]
-        for (part, _), future in zip(parts, futures):
-            self._place.tally.add(part.tally)
-            future.result()
-
-    def run(
-        self, tests: Sequence[GuestTest], width: int = 1, others: Iterable[tuple[str, Job]] = ()
-    ) -> None:
-        """Run tests, machine by machine; width: so many at a time of those that measure no time,
-        and of the others, which come first. Each has a tag for its logs."""
-        self._kept.mkdir(parents=True, exist_ok=True)
-        beside = [
+    def beside(self, tests: Sequence[GuestTest]) -> list[tuple[str, Job]]:
+        """The machines of those that measure no time, each with a tag for its logs."""
+        return [
             (machine[0].name, partial(self._run_machine, machine))
             for machine in self._machines(tests, True)
         ]
-        self._run_beside([*others, *beside], width)
+
+    def run(self, tests: Sequence[GuestTest]) -> None:
+        """Run the others, machine by machine."""
         for machine in self._machines(tests, False):
             self._run_machine(machine, self._place)
+
+    def __enter__(self) -> "Guests":
+        self._kept.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(self, *error: object) -> None:
         # There is something in it only of what has failed.
         if not any(self._kept.iterdir()):
             self._kept.rmdir()

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from .options import Options
 
-# They only compute, and may take their time: they run beside the guests, behind them.
-ASIDE = {"models"}
+# They only compute, and may take their time: they run beside the guests, behind them. A fuzzer
+# has its time of a CPU, not of the clock.
+ASIDE = {"models", "fuzz", "fuzz-mutants"}
 # Not in the short form.
 _LONG = {"host-mutants", "fuzz", "fuzz-mutants"}
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The suites of one kernel, one after the other."""
+"""The suites of one kernel: those that measure no time side by side, then the others, one after
+the other."""
 
+import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .beside import Job, run_beside
 from .guest import GuestTest, Guests, choose_tests
 from .kernel import Kernel, is_first_of
 from .setup import Lab
@@ -97,7 +100,9 @@ class Lane:
             self._suite(place, "build").read(self._warnings(), 0)
 
     def run_aside(self, place: Place) -> None:
-        """The suites that only compute: see host.ASIDE."""
+        """The suites that only compute, and what later ones need: see host.ASIDE."""
+        if "mutants" in self._suites:
+            self._build_mutants(place)
         if "signatures" in self._suites:
             self._run_script(place, "signatures", "tests/signatures/run.sh")
 
@@ -115,16 +120,26 @@ class Lane:
         brief = self.kernel.is_debug or not first
         self._run_script(place, "lab", "tests/vm/selftest.sh", *(["--brief"] if brief else []))
 
-    def _run_mutants(self, place: Place) -> None:
+    def _mutants(self) -> list[str]:
         git = ["git", "-C", str(self._top), "rev-parse", "HEAD"]
         head = subprocess.run(git, stdout=subprocess.PIPE, text=True, check=False)
         # Without git, always the same.
-        which = head.stdout.strip() or "0"
-        command = [str(self._top / "tests/mutants/run"), "--ten", which]
+        return [str(self._top / "tests/mutants/run"), "--ten", head.stdout.strip() or "0"]
+
+    def _build_mutants(self, place: Place) -> None:
+        """Ahead of their turn, when all that is wrong is reported."""
+        with (place.logs / "mutants-build.log").open("wb") as log:
+            command = [*place.prefix, *self._mutants(), "--build"]
+            process = place.children.start(command, log)
+            assert process.stdout is not None
+            with process.stdout:
+                shutil.copyfileobj(process.stdout, log)
+            process.wait()
+
+    def _run_mutants(self, place: Place) -> None:
         # One that fails without a mistake, too, has then failed above.
-        if not self._options.filters:
-            command += ["--tested"]
-        self._suite(place, "mutants").run(command)
+        tested = [] if self._options.filters else ["--tested"]
+        self._suite(place, "mutants").run([*self._mutants(), *tested])
 
     def _run_torture(self, place: Place) -> None:
         kernel = self.kernel
@@ -140,17 +155,29 @@ class Lane:
         while self._suite(place, "torture", repeat=True).run(command).dropped:
             pass
 
+    def _run_cost(self, place: Place) -> None:
+        self._run_script(place, "cost", "tests/bench/guard.sh")
+
+    def _run_guests(self, place: Place) -> None:
+        jobs: list[tuple[str, Job]] = [
+            (name, job)
+            for name, job in (("lab", self._run_lab), ("cost", self._run_cost))
+            if name in self._suites
+        ]
+        # Of some kernels, so many at a time already keep this machine busy.
+        width = max(1, self._options.jobs // len(self._kernels))
+        with Guests(self._top, place, self._options, self.kernel) as guests:
+            run_beside(place, jobs + guests.beside(self.tests), width)
+            guests.run(self.tests)
+            if "mutants" in self._suites:
+                self._run_mutants(place)
+
     def run(self, place: Place) -> None:
         """The suites that run guests."""
         if "detectors" in self._suites:
             console = str(place.logs / f"{self.kernel.name}-detectors-console.log")
             self._run_script(place, "detectors", "tests/detectors/run.sh", "--console", console)
-        others = [("lab", self._run_lab)] if "lab" in self._suites else []
-        width = max(1, self._options.jobs // len(self._kernels))
-        Guests(self._top, place, self._options, self.kernel).run(self.tests, width, others)
-        if "mutants" in self._suites:
-            self._run_mutants(place)
+        self._run_guests(place)
+        # It needs all of this machine.
         if "torture" in self._suites:
             self._run_torture(place)
-        if "cost" in self._suites:
-            self._run_script(place, "cost", "tests/bench/guard.sh")

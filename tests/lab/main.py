@@ -8,12 +8,14 @@ import signal
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from . import kernel as kernels
 from . import setup
+from .beside import LOWEST
 from .children import Children, Ending
 from .guest import find_tests
 from .host import ASIDE, host_suites
@@ -96,12 +98,17 @@ class Run:
             if (name in ASIDE) == aside:
                 Suite(place, name).run(command)
 
-    def _run_aside(self, place: Place) -> None:
+    def _run_aside(self, built: Sequence["Future[None]"], place: Place) -> None:
         """What only computes, beside the guests: those wait for most of their time, and get a
         CPU at once when they need one."""
-        self._run_host(place, True)
-        for lane in self._lanes:
+        for lane, done in zip(self._lanes, built):
+            done.result()
             lane.run_aside(place)
+        self._run_host(place, True)
+
+    def _run_lane(self, lane: Lane, built: "Future[None]", place: Place) -> None:
+        built.result()
+        lane.run(place)
 
     def _run_truth(self, place: Place) -> None:
         """What was injected, observed and reported, for all kernels. A suite of one test."""
@@ -120,27 +127,41 @@ class Run:
         """In a thread: what goes wrong with it is a failure."""
         try:
             run(place)
-        except Ending:
+        except (Ending, Failed):
             pass
         except Exception:
             traceback.print_exc()
             Suite(place, name).fail("did not come to its end")
 
-    def _build(self, places: Sequence[Place]) -> None:
-        """What keeps all of this machine busy, before the first guest starts."""
-        for lane, place in zip(self._lanes, places):
-            lane.prepare(setup.Lab(self._top, self._shell, self._console))
-            lane.report_build(place)
+    def _build(self, lab: setup.Lab, lane: Lane, place: Place) -> None:
+        """What comes ahead of a kernel's first guest."""
+        try:
+            lane.prepare(lab)
+        except Failed:
+            # Nothing else is of interest then.
+            self._children.end()
+            raise
+        lane.report_build(place)
+        # There are guests from now on.
+        self._shell.prefix = LOWEST
 
     def _run_threads(self, places: Sequence[Place], aside: Place) -> None:
-        """Some kernels run side by side."""
-        with ThreadPoolExecutor(1) as behind, ThreadPoolExecutor(self._options.jobs) as pool:
-            futures = [behind.submit(self._guard, "aside", self._run_aside, aside)]
-            futures += [
-                pool.submit(self._guard, lane.kernel.name, lane.run, place)
+        """Some kernels run side by side, while the next ones are built."""
+        lab = setup.Lab(self._top, self._shell, self._console)
+        with (
+            ThreadPoolExecutor(1) as builder,
+            ThreadPoolExecutor(1) as behind,
+            ThreadPoolExecutor(self._options.jobs) as pool,
+        ):
+            built = [
+                builder.submit(self._build, lab, lane, place)
                 for lane, place in zip(self._lanes, places)
             ]
-            for future in futures:
+            futures = [behind.submit(self._guard, "aside", partial(self._run_aside, built), aside)]
+            for lane, place, done in zip(self._lanes, places, built):
+                run = partial(self._run_lane, lane, done)
+                futures.append(pool.submit(self._guard, lane.kernel.name, run, place))
+            for future in [*built, *futures]:
                 future.result()
 
     def run(self) -> Tally:
@@ -150,10 +171,9 @@ class Run:
         self._lock_logs()
         self._clear_logs()
         host, aside, rest = self._place(), self._place(), self._place()
-        aside.prefix = ("nice", "-n", "19")
+        aside.prefix = LOWEST
         places = [self._place(lane.kernel.name) for lane in self._lanes]
         self._run_host(host, False)
-        self._build(places)
         self._run_threads(places, aside)
         self._run_truth(rest)
         tally = Tally()

@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -15,11 +16,13 @@ class Shell:
 
     def __init__(self, top: Path) -> None:
         self._lib = str(top / "scripts/lib.sh")
+        # What the commands begin with.
+        self.prefix: Sequence[str] = ()
 
     def _command(self, script: str, arguments: tuple[str, ...]) -> list[str]:
         # Its messages begin with our name, as everywhere.
         prologue = 'set -euo pipefail; . "$1"; shift\n'
-        return ["bash", "-c", prologue + script, "check", self._lib, *arguments]
+        return [*self.prefix, "bash", "-c", prologue + script, "check", self._lib, *arguments]
 
     def script(self, script: str, *arguments: str) -> str:
         """Run a script that knows lib.sh; returns what it prints."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.beside import run_beside
 from lab.guest import Guests, GuestTest, choose_tests, find_tests
 from lab.kernel import Kernel
 from lab.options import Options
@@ -44,7 +45,8 @@ GOOD = 'for test; do good "$test"; done\n'
 def run(bench: Bench, options: Options, tests: dict[str, str], machine: str) -> Sequence[str]:
     """Returns what the machines were called with."""
     top = checkout(bench.directory, tests, machine)
-    Guests(top, bench.place, options, kernel("k")).run(find_tests(top))
+    with Guests(top, bench.place, options, kernel("k")) as guests:
+        guests.run(find_tests(top))
     return (top / "calls").read_text().splitlines()
 
 
@@ -139,11 +141,26 @@ def test_machines_that_measure_no_time_run_side_by_side(bench: Bench) -> None:
         (top / "scripts/x.begun").touch()
         Suite(place, "x").read(["1..1", "not ok 1 - x"], 1)
 
-    Guests(top, bench.place, Options(), kernel("k")).run(find_tests(top), 3, [("x", other)])
+    with Guests(top, bench.place, Options(), kernel("k")) as guests:
+        run_beside(bench.place, [("x", other), *guests.beside(find_tests(top))], 3)
+        guests.run(find_tests(top))
     assert bench.figures == (3, 1, 0)
     assert bench.tally.failures == ["x: x"]
     logs = ["guest-a.log", "guest-b.log", "guest.log", "x-x.log"]
     assert sorted(file.name for file in bench.place.logs.iterdir()) == logs
+
+
+def test_program_ahead_of_a_machine(bench: Bench) -> None:
+    top = checkout(bench.directory, {"a": "# timeout: 1\n# ahead: a/x"}, GOOD)
+    program = top / "tests/guest/a/x"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/bash\necho "$1" >{top}/told\n[ "$2" != {top}/scripts/vm-run ]\n')
+    program.chmod(0o755)
+    with Guests(top, bench.place, Options(), kernel("k")) as guests:
+        guests.run(find_tests(top))
+    assert (top / "told").read_text() == "k\n"
+    # It has not run what comes behind it.
+    assert bench.tally.failures[-1] == "guest: a did not run"
 
 
 def test_files_of_failed_tests_stay(bench: Bench) -> None:

@@ -18,7 +18,7 @@ model()
 	rm -rf "$dir" && mkdir -p "$dir"
 	(cd "$dir" && spin -a -DBROKEN="$twin" "$here/models/$name.pml" &&
 		"${CC:-gcc}" -O0 -w -DSAFETY -DVECTORSZ=4096 -o pan pan.c &&
-		timeout 120 ./pan -m100000) >"$dir/log" 2>&1 || status=$?
+		ulimit -t 120 && ./pan -m100000) >"$dir/log" 2>&1 || status=$?
 	states=$(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' "$dir/log")
 	errors=$(sed -n 's/^State-vector .* errors: \([01]\)$/\1/p' "$dir/log")
 	what="refuted: $(sed -n "s/^ \* twin $twin: //p" "$here/models/$name.pml")"

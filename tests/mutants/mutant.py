@@ -10,7 +10,7 @@ first two and the last are cut off before it. Lines that begin with "#" are comm
 a kind with its words:
 
     host VARIANT PROGRAM [TEST]   a program of tests/host, built as plain, asan or tsan
-    fuzz FUZZER                   a fuzzer of tests/host/fuzz, which begins from nothing
+    fuzz FUZZER [MODE]            a fuzzer of tests/host/fuzz, which begins from nothing
     guest TEST                    tests/guest/TEST.tc; the file is of a kernel module
     script TEST                   the same; the file is put over the one that the guest sees
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 # How many words each kind has.
-KINDS = {'host': (2, 3), 'fuzz': (1, 1), 'guest': (1, 1), 'script': (1, 1)}
+KINDS = {'host': (2, 3), 'fuzz': (1, 2), 'guest': (1, 1), 'script': (1, 1)}
 KERNEL_KINDS = ('guest', 'script')
 
 

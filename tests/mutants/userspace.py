@@ -103,7 +103,7 @@ class Fuzz:
         return Path(shutil.copy(TOP / name, directory / name))
 
     def catch(self, mutant: Mutant) -> Verdict:
-        fuzzer = mutant.words[0]
+        fuzzer, mode = mutant.words[0], ' '.join(mutant.words[1:])
         directory = self.room / mutant.short
         broken = directory / mutant.file
         broken.parent.mkdir(parents=True)
@@ -128,7 +128,7 @@ class Fuzz:
         status = run([directory / 'fuzz', '-max_len=512', '-timeout=10',
                       f'-artifact_prefix={directory}/', directory / 'corpus'],
                      directory, self.seconds * WAIT_FOR_CPU,
-                     {'FUZZ_TIME': str(self.seconds),
+                     {'FUZZ_TIME': str(self.seconds), 'FUZZ_MODE': mode,
                       'ASAN_OPTIONS': 'detect_leaks=0 ' + os.environ.get('ASAN_OPTIONS', '')})
         if status == 124:
             raise Unusable(f'its fuzzer came to no end, see {directory}/log')

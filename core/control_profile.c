@@ -9,7 +9,6 @@
 
 #include "core/control_attr.h"
 #include "core/control_profile.h"
-#include "core/control_records.h"
 #include "core/groups.h"
 #include "core/profile.h"
 #include "core/settings.h"
@@ -56,45 +55,76 @@ static u64 get_lost(struct latency_tracker *tracker, const struct lt_attr *attr)
 	return lt_records_lost(tracker);
 }
 
-/* What is left of one record: a reader of all asks again. */
+/* What is left of one record: a reader of all asks again. @fill: > 0 is the end of the file. */
+static ssize_t read_record(struct kobject *kobj, char *buf, loff_t off,
+			   size_t count,
+			   int (*fill)(struct latency_tracker *tracker,
+				       unsigned int nr, void *record))
+{
+	size_t in = off % LT_RECORD_BYTES;
+	char *record;
+	int err;
+
+	record = kmalloc(LT_RECORD_BYTES, GFP_KERNEL);
+	if (!record)
+		return -ENOMEM;
+	err = fill(lt_tracker_of(kobj), off / LT_RECORD_BYTES, record);
+	count = err ? 0 : min_t(size_t, count, LT_RECORD_BYTES - in);
+	memcpy(buf, record + in, count);
+	kfree(record);
+	return err < 0 ? err : count;
+}
+
+static int fill_buckets(struct latency_tracker *tracker, unsigned int nr,
+			void *record)
+{
+	BUILD_BUG_ON(sizeof(struct lt_profile_record) != LT_RECORD_BYTES);
+	lt_profile_fill(&tracker->profile, nr, record);
+	return 0;
+}
+
 static ssize_t read_buckets(struct kobject *kobj, char *buf, loff_t off,
 			    size_t count)
 {
-	struct lt_profile_record *record;
-	size_t in = off % sizeof(*record);
-
-	BUILD_BUG_ON(sizeof(*record) != 4096);
-	record = kmalloc(sizeof(*record), GFP_KERNEL);
-	if (!record)
-		return -ENOMEM;
-	lt_profile_fill(&lt_tracker_of(kobj)->profile, off / sizeof(*record),
-			record);
-	count = min(count, sizeof(*record) - in);
-	memcpy(buf, (char *)record + in, count);
-	kfree(record);
-	return count;
+	return read_record(kobj, buf, off, count, fill_buckets);
 }
 
-/* Likewise; the file ends behind the last group. */
+static int fill_groups(struct latency_tracker *tracker, unsigned int nr,
+		       void *record)
+{
+	BUILD_BUG_ON(sizeof(struct lt_groups_record) != LT_RECORD_BYTES);
+	return !lt_groups_fill(&tracker->groups, nr, record);
+}
+
 static ssize_t read_groups(struct kobject *kobj, char *buf, loff_t off,
 			   size_t count)
 {
-	struct lt_groups_record *record;
-	size_t in = off % sizeof(*record);
+	return read_record(kobj, buf, off, count, fill_groups);
+}
 
-	BUILD_BUG_ON(sizeof(*record) != 4096);
-	record = kmalloc(sizeof(*record), GFP_KERNEL);
-	if (!record)
-		return -ENOMEM;
-	if (lt_groups_fill(&lt_tracker_of(kobj)->groups, off / sizeof(*record),
-			   record)) {
-		count = min(count, sizeof(*record) - in);
-		memcpy(buf, (char *)record + in, count);
-	} else {
-		count = 0;
-	}
-	kfree(record);
-	return count;
+static int fill_last(struct latency_tracker *tracker, unsigned int nr,
+		     void *record)
+{
+	BUILD_BUG_ON(sizeof(struct lt_record) != LT_RECORD_BYTES);
+	return lt_record_of_last(tracker, nr, record);
+}
+
+static ssize_t read_last(struct kobject *kobj, char *buf, loff_t off,
+			 size_t count)
+{
+	return read_record(kobj, buf, off, count, fill_last);
+}
+
+static int fill_worst(struct latency_tracker *tracker, unsigned int nr,
+		      void *record)
+{
+	return lt_record_of_worst(tracker, nr, record);
+}
+
+static ssize_t read_worst(struct kobject *kobj, char *buf, loff_t off,
+			  size_t count)
+{
+	return read_record(kobj, buf, off, count, fill_worst);
 }
 
 #define LT_WINDOW(_name, _window)					\
@@ -114,13 +144,11 @@ static struct lt_attr attr_lost = {
 	.get = get_lost,
 };
 
-LT_BIN_FILE(buckets, 0444, read_buckets,
-	    LT_PROFILE_RECORDS * sizeof(struct lt_profile_record));
-LT_BIN_FILE(groups, 0444, read_groups,
-	    LT_GROUPS_RECORDS * sizeof(struct lt_groups_record));
+LT_BIN_FILE(buckets, 0444, read_buckets, LT_PROFILE_RECORDS * LT_RECORD_BYTES);
+LT_BIN_FILE(groups, 0444, read_groups, LT_GROUPS_RECORDS * LT_RECORD_BYTES);
 /* With addresses of the kernel. */
-LT_BIN_FILE(last, 0400, lt_control_read_last, LT_PLACES_LAST * LT_RECORD_BYTES);
-LT_BIN_FILE(worst, 0400, lt_control_read_worst, LT_RECORDS_WORST * LT_RECORD_BYTES);
+LT_BIN_FILE(last, 0400, read_last, LT_PLACES_LAST * LT_RECORD_BYTES);
+LT_BIN_FILE(worst, 0400, read_worst, LT_RECORDS_WORST * LT_RECORD_BYTES);
 
 static struct attribute *profile_attrs[] = {
 	&attr_on.attr, &attr_groups_on.attr, &attr_1m.attr, &attr_5m.attr,

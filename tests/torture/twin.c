@@ -252,7 +252,6 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #include "core/cells.c"
 #include "core/control.c"
 #include "core/control_profile.c"
-#include "core/control_records.c"
 #include "core/crossings.c"
 #include "core/group.c"
 #include "core/groups.c"

@@ -163,12 +163,13 @@ static bool take_groups(struct lt_groups *groups)
 {
 	struct lt_groups_past *past = groups->past;
 	struct lt_cells_rest *now = kzalloc(sizeof(*now), GFP_KERNEL);
+	bool is_all = now;
 	unsigned int i;
 
 	for (i = 0; i < past->dimensions; i++)
 		past->refused[i] = LT_GROUP_NONE;
 	lt_cells_take(&groups->cells, take_sum, groups);
-	for (i = 0; i < past->dimensions && now; i++) {
+	for (i = 0; i < past->dimensions && is_all; i++) {
 		lt_cells_rest(&groups->cells, i, now);
 		lt_group_add_rest(past->other[i], past->step, now, &past->rest[i]);
 	}
@@ -176,7 +177,7 @@ static bool take_groups(struct lt_groups *groups)
 	past->end_ns = ktime_get_mono_fast_ns();
 	past->generation++;
 	WRITE_ONCE(groups->bytes, sizeof(*past) + past->bytes);
-	return now;
+	return is_all;
 }
 
 /* The last one takes the place of the one at @at. */
@@ -206,7 +207,8 @@ static void begin_step(struct lt_groups *groups)
 		group = past->group[i];
 		lt_group_forget_step(group, past->step);
 		if (groups->grouping->is_gone(groups->data, group->dimension,
-					      group->id, group->handle)) {
+					      group->id, group->name,
+					      group->handle)) {
 			lt_group_fold(past->other[group->dimension], group);
 			forget_group(groups, i);
 		}

@@ -215,7 +215,7 @@ EXPORT_SYMBOL_GPL(latency_tracker_record_end);
  * lt_records_make() - have records from now on
  * @tracker: all else of its configuration is known
  *
- * They stay until the tracker goes: a probe may be where RCU does not watch.
+ * They stay until the tracker goes, so switching the profile off waits for no writer.
  *
  * Context: Task, may sleep.
  * Return: 0, also if it has some; or -ENOMEM.

@@ -122,8 +122,9 @@ typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *ver
  *	@name, of LATENCY_TRACKER_GROUP_NAME bytes. Returns a handle for the two
  *	below, which may be NULL; ERR_PTR() if there is no such group any more: then
  *	what ended is counted in the group "other" of the dimension.
- * @is_gone: asked every now and then whether the group can have no operations any more;
- *	what it has had is added to "other" then
+ * @is_gone: asked every now and then whether the group can have no operations any more, or
+ *	its id means another one by now, with another name; what it has had is added to
+ *	"other" then
  * @close: called for a group that is forgotten
  *
  * All but @ids may sleep. @data is that of the configuration.
@@ -133,7 +134,8 @@ struct latency_tracker_grouping {
 	void (*ids)(const void *key, const void *priv, const void *out_data,
 		    u64 *id);
 	void *(*open)(void *data, unsigned int dimension, u64 id, char *name);
-	bool (*is_gone)(void *data, unsigned int dimension, u64 id, void *handle);
+	bool (*is_gone)(void *data, unsigned int dimension, u64 id,
+			const char *name, void *handle);
 	void (*close)(void *data, unsigned int dimension, void *handle);
 };
 

@@ -101,19 +101,23 @@ EXPORT_SYMBOL_GPL(lt_group_open);
  * @data: struct lt_usecase
  * @dimension: as for lt_group_open()
  * @id: of the group
+ * @name: what lt_group_open() has called it
  * @handle: what lt_group_open() has returned
  *
+ * The number of a device is used again, and a device may get another name.
+ *
  * Context: Task, may sleep.
- * Return: true if it was removed.
+ * Return: true if it was removed, or has another name.
  */
-bool lt_group_is_gone(void *data, unsigned int dimension, u64 id, void *handle)
+bool lt_group_is_gone(void *data, unsigned int dimension, u64 id,
+		      const char *name, void *handle)
 {
 	const struct lt_usecase *usecase = data;
-	char name[LATENCY_TRACKER_GROUP_NAME];
+	char now[LATENCY_TRACKER_GROUP_NAME];
 
 	if (dimension)
 		return handle && lt_cgroup_is_removed(handle);
-	return usecase->group_name(id, name);
+	return usecase->group_name(id, now) || strcmp(now, name);
 }
 EXPORT_SYMBOL_GPL(lt_group_is_gone);
 

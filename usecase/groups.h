@@ -40,8 +40,8 @@ static __always_inline u64 lt_group_of_task(const struct task_struct *task)
 
 /**
  * enum lt_class - how a task is scheduled now, with a priority that it was lent
- * @LT_CLASS_DEADLINE: by deadlines; so do tasks of the kernel that stop a CPU
- * @LT_CLASS_REALTIME: by real-time priorities
+ * @LT_CLASS_DEADLINE: by deadlines
+ * @LT_CLASS_REALTIME: by real-time priorities, as those that stop a CPU seem to be
  * @LT_CLASS_NORMAL: by a share of the time
  * @LT_CLASS_IDLE: SCHED_IDLE
  */
@@ -62,7 +62,8 @@ static __always_inline u64 lt_group_of_class(const struct task_struct *task)
 
 int lt_class_name(u64 id, char *name);
 void *lt_group_open(void *data, unsigned int dimension, u64 id, char *name);
-bool lt_group_is_gone(void *data, unsigned int dimension, u64 id, void *handle);
+bool lt_group_is_gone(void *data, unsigned int dimension, u64 id,
+		      const char *name, void *handle);
 void lt_group_close(void *data, unsigned int dimension, void *handle);
 
 #endif /* _LT_USECASE_GROUPS_H */

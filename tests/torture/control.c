@@ -76,7 +76,8 @@ static void *open_group(void *data, unsigned int dimension, u64 id, char *name)
 }
 
 /* Some come and go. */
-static bool group_is_gone(void *data, unsigned int dimension, u64 id, void *handle)
+static bool group_is_gone(void *data, unsigned int dimension, u64 id, const char *name,
+			  void *handle)
 {
 	return id % 3 == 1;
 }

@@ -11,21 +11,33 @@ of()
 	sed -n "s/^$3 //p" "$state/$1/profile/$2"
 }
 
+# generation FILE OFFSET: of the records in a file of a profile.
 generation()
 {
-	od -An -t u8 -j 40 -N 8 "$state/$1/profile/buckets"
+	od -An -t u8 -j "$2" -N 8 "$state/$1"
 }
 
 is_later()
 {
-	(($(generation "$1") >= $2))
+	(($(generation "$1" "$2") >= $3))
 }
 
-# next_sum TRACKER: one that was begun after now.
+# next_generation FILE OFFSET: one that was begun after now.
+next_generation()
+{
+	wait_for $((20 * ${LAB_SLOW:-1})) is_later "$1" "$2" $(($(generation "$1" "$2") + 2)) ||
+		give_up "no later $1"
+}
+
+# Of a tracker: what has ended by now is in its profile, in its groups.
 next_sum()
 {
-	wait_for $((20 * ${LAB_SLOW:-1})) is_later "$1" $(($(generation "$1") + 2)) ||
-		give_up "no sum of $1"
+	next_generation "$1/profile/buckets" 40
+}
+
+next_groups()
+{
+	next_generation "$1/profile/groups" 32
 }
 
 # groups TRACKER: a line for each group.
@@ -41,23 +53,6 @@ told()
 
 	line=$(groups "$1" | grep " name=$2 ") || line="$3=0"
 	field "$3" "$line"
-}
-
-groups_generation()
-{
-	od -An -t u8 -j 32 -N 8 "$state/$1/profile/groups"
-}
-
-groups_are_later()
-{
-	(($(groups_generation "$1") >= $2))
-}
-
-# next_groups TRACKER: what has ended by now is in the groups.
-next_groups()
-{
-	wait_for $((20 * ${LAB_SLOW:-1})) groups_are_later "$1" $(($(groups_generation "$1") + 2)) ||
-		give_up "no groups of $1"
 }
 
 cgroups=/sys/fs/cgroup

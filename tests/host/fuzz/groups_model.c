@@ -55,9 +55,11 @@ static void *open_group(void *data, unsigned int dimension, u64 id, char *name)
 	return (void *)(id + 1);
 }
 
-static bool is_gone(void *data, unsigned int dimension, u64 id, void *handle)
+static bool is_gone(void *data, unsigned int dimension, u64 id, const char *name,
+		    void *handle)
 {
 	EXPECT_EQ(handle, id + 1);
+	EXPECT(name[0] == "kp"[dimension] && name[1] == '0' + (int)id, "another name");
 	return !dimension && gone & 1 << id;
 }
 

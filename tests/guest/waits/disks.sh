@@ -14,7 +14,8 @@ slow()
 		give_up "scsi_debug does not take a delay"
 }
 
-# on_disk SCENARIO MS WAY ARGUMENT... -- NAME...: the disk is slow while the victim waits.
+# on_disk SCENARIO MS WAY ARGUMENT... -- NAME...: the disk is slow while the victim waits. That is io:device, too,
+# of a bio that has waited for 5 % of its time elsewhere, as it may on a slow machine.
 on_disk()
 {
 	local scenario=$1 ms=$2 way=()
@@ -43,9 +44,9 @@ sync
 
 undelayed "a direct read" direct /dev/sda
 undelayed "a page of a file" fault "$T/mnt/mapped"
-on_disk "a direct read" 400 direct /dev/sda -- call:preadv2 disk:sda stage:device
+on_disk "a direct read" 400 direct /dev/sda -- call:preadv2 disk:sda stage:device io:device?
 on_disk "fsync" 200 fsync "$T/mnt/file" -- call:fsync disk:sda stage:device io:flush? io:device?
-on_disk "a page of a file" 400 fault "$T/mnt/mapped" -- state:blocked disk:sda stage:device
+on_disk "a page of a file" 400 fault "$T/mnt/mapped" -- state:blocked disk:sda stage:device io:device?
 swapon "$T/mnt/swap" || give_up "no swap"
 # Which pages go is up to the kernel: until that of the victim has gone.
 for _ in 1 2 3 4 5; do
@@ -64,10 +65,10 @@ for _ in 1 2 3 4 5; do
 	out=$(<"$T/told")
 	(($(field end "$out") - $(field begin "$out") < 300000000)) || break
 done
-judged "a page that was swapped out" state:blocked disk:sda stage:device stall:memory?
+judged "a page that was swapped out" state:blocked disk:sda stage:device io:device? stall:memory?
 swapoff "$T/mnt/swap"
 on_disk "the lock of an inode, held over I/O" 500 inode "$T/mnt/inode" -- \
-	call:fchmod waker:lt-holder disk:sda stage:device
+	call:fchmod waker:lt-holder disk:sda stage:device io:device?
 
 # beside_others WORDS SCENARIO WAY -- NAME...: eight others use the disk as dd does with WORDS, which takes
 # one of them at a time.
@@ -132,7 +133,8 @@ scsi_does 4 1
 	wait_for $((30 * ${LAB_SLOW:-1})) issued 2
 	scsi_does 0 0
 } &
-explained "a device that does not answer" call:preadv2 disk:sda stage:request stage:device
+explained "a device that does not answer" call:preadv2 disk:sda stage:request stage:device \
+	io:device?
 echo 30 | tee $device/timeout >$device/eh_timeout
 
 # Of writes that come from the page cache it lets two go at a time, of a disk that takes one.

@@ -23,6 +23,7 @@ KIB = 1024
 HELD_S = 1.0            # for how long whatever is held is held
 GAP_NS = 100 * 10**6    # shorter ones may be pauses of the machine
 MADV_PAGEOUT = 21
+MCL_CURRENT = 1
 PTRACE_DETACH, PTRACE_SYSCALL, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 24, 0x4206, 0x4207
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -102,7 +103,9 @@ def fault(path):
 
 
 def swap():
-    """A page that is swapped out; the test sees to it that it leaves the memory."""
+    """A page that is swapped out; the test sees to it that it leaves the memory. All else of this process
+    stays there, so that it waits for that page alone."""
+    check(LIBC.mlockall(MCL_CURRENT))
     memory = mmap.mmap(-1, 4096 * KIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     for at in range(0, len(memory), 4 * KIB):
         memory[at:at + 8] = struct.pack('Q', at)

@@ -27,9 +27,10 @@ lates_once()
 	# Behind what may take seconds.
 	beside=()
 	beside
-	# shellcheck disable=SC2016 # the inner shell expands it
-	bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec taskset -c 1 "$@"' late "$@" >"$T/lates" ||
-		give_up "$* failed"
+	# It starts outside, where nothing keeps it.
+	taskset -c 1 "${@:2}" >"$T/lates" &
+	echo $! >"$1/cgroup.procs" || give_up "no way into $1"
+	wait $! || give_up "${*:2} failed"
 	((!${#beside[@]})) || kill "${beside[@]}"
 	trace_stop "$T/trace"
 	unload wakeup

@@ -262,6 +262,22 @@ latency_tracker_get_event(struct latency_tracker *tracker, const void *key,
 EXPORT_SYMBOL_GPL(latency_tracker_get_event);
 
 /**
+ * latency_tracker_is_late() - would a pending operation be late if it ended now?
+ * @tracker: the tracker
+ * @event: its event; the caller holds it, or visits it
+ * @now_ns: now, ns of latency_tracker_clock()
+ *
+ * Context: Any.
+ * Return: true if it has reached its threshold, and has begun before now.
+ */
+bool latency_tracker_is_late(struct latency_tracker *tracker,
+			     struct latency_tracker_event *event, u64 now_ns)
+{
+	return lt_would_be_late(tracker, event, now_ns);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_is_late);
+
+/**
  * latency_tracker_hold_event() - take one more reference
  * @event: from a callback or a visitor, or held by the caller
  *

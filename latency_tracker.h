@@ -55,6 +55,7 @@
  *   set_threshold, get_threshold,   x      x        x       x      no
  *   get_timeout, get_profile, clock,
  *   get_groups, get_least_threshold,
+ *   set_own_least, is_late,
  *   get_per_minute
  *   record_begin, record_end        x      x        x       x      no
  *   create, destroy, clear,         -      -        -       x      yes
@@ -115,6 +116,8 @@ int latency_tracker_slot_free(struct latency_tracker *tracker, u64 key);
 struct latency_tracker_event *
 latency_tracker_get_event(struct latency_tracker *tracker, const void *key,
 			  u32 key_len);
+bool latency_tracker_is_late(struct latency_tracker *tracker,
+			     struct latency_tracker_event *event, u64 now_ns);
 bool latency_tracker_hold_event(struct latency_tracker_event *event);
 int latency_tracker_put_event(struct latency_tracker *tracker,
 			      struct latency_tracker_event *event);

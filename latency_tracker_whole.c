@@ -14,8 +14,7 @@
 static noinline int whole_late(struct latency_tracker *tracker,
 			       const struct lt_key *key, u32 flags,
 			       const struct latency_tracker_in *in, u64 end_ns,
-			       u64 delay_ns, u64 threshold_ns, u32 out_id,
-			       void *out_data)
+			       u64 delay_ns, u32 out_id, void *out_data)
 {
 	struct lt_pool_item *item = lt_pool_get(&tracker->pool);
 	struct latency_tracker_event *event;
@@ -32,9 +31,7 @@ static noinline int whole_late(struct latency_tracker *tracker,
 	lt_profile_add(&tracker->profile, delay_ns);
 	lt_add_to_groups(tracker, event->data, lt_event_priv(event), out_data,
 			 delay_ns);
-	lt_finish_late(tracker, event, end_ns, delay_ns, threshold_ns, out_id,
-		       out_data);
-	return 1;
+	return lt_finish_late(tracker, event, end_ns, delay_ns, out_id, out_data);
 }
 
 static __always_inline int whole(struct latency_tracker *tracker,
@@ -42,16 +39,15 @@ static __always_inline int whole(struct latency_tracker *tracker,
 				 const struct latency_tracker_in *in,
 				 u64 end_ns, u32 out_id, void *out_data)
 {
-	u64 delay_ns, threshold_ns = flags & LATENCY_TRACKER_THRESHOLD ?
-					     in->threshold_ns :
-					     READ_ONCE(tracker->threshold_ns);
+	u64 delay_ns;
 
 	if (unlikely(!READ_ONCE(tracker->tracking_on)))
 		return -ESHUTDOWN;
 	delay_ns = lt_delay_of(tracker, in->start_ns, end_ns);
-	if (lt_is_late(delay_ns, threshold_ns))
+	if (lt_is_late(delay_ns, lt_least_threshold(tracker, flags,
+						    in->threshold_ns)))
 		return whole_late(tracker, key, flags, in, end_ns, delay_ns,
-				  threshold_ns, out_id, out_data);
+				  out_id, out_data);
 	lt_count(tracker->counters, LT_STARTED);
 	lt_count(tracker->counters, LT_FINISHED);
 	lt_profile_add(&tracker->profile, delay_ns);
@@ -146,7 +142,7 @@ static noinline void whole_in_groups(struct lt_groups *groups, const void *priv,
  * @out_data: likewise: what its end would pass along
  *
  * An operation in time is all over with this. It is compared with the default
- * threshold.
+ * threshold, and with the least of those that operations have of their own.
  *
  * Context: Any. Needs no RCU: nothing but counters of the CPU is touched. The groups of
  * what ends where RCU is not watching are "other".

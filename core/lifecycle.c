@@ -132,7 +132,10 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	tracker->callback = config->callback;
 	tracker->wanted = config->wanted;
 	tracker->data = config->data;
+	tracker->own_threshold = config->own_threshold;
 	tracker->threshold_ns = config->threshold_ns;
+	tracker->default_ns = config->threshold_ns;
+	tracker->own_least_ns = LATENCY_TRACKER_NEVER;
 	tracker->timeout_ns = config->timeout_ns;
 	tracker->collect_ns = config->collect_ns;
 	tracker->collect_least_ns = config->collect_least_ns;

@@ -7,17 +7,38 @@
 #include "core/outcome.h"
 #include "core/per_minute.h"
 
-/* Complete @verdict. Returns whether it is to be counted and told. */
-static bool is_wanted(struct latency_tracker *tracker,
-		      struct latency_tracker_event *event,
-		      struct latency_tracker_verdict *verdict)
+/* The threshold that an operation has if its tracker knows of no other. */
+static u64 default_of(const struct latency_tracker *tracker,
+		      struct latency_tracker_event *event)
 {
+	return lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD ?
+		       READ_ONCE(lt_event_own(tracker, event)->threshold_ns) :
+		       READ_ONCE(tracker->default_ns);
+}
+
+/* Returns whether it has the threshold of the tracker. */
+static bool complete_verdict(struct latency_tracker *tracker,
+			     struct latency_tracker_event *event,
+			     struct latency_tracker_verdict *verdict)
+{
+	u64 default_ns = default_of(tracker, event);
+
 	verdict->tracker = tracker;
 	verdict->event = event;
 	verdict->key = event->data;
 	verdict->key_len = lt_event_key_len(event);
 	verdict->priv = lt_event_priv(event);
 	verdict->start_ns = event->start_ns;
+	verdict->threshold_ns = default_ns;
+	if (tracker->own_threshold)
+		verdict->threshold_ns = tracker->own_threshold(verdict);
+	return verdict->threshold_ns == default_ns &&
+	       !(lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD);
+}
+
+static bool is_wanted(struct latency_tracker *tracker,
+		      const struct latency_tracker_verdict *verdict)
+{
 	return !tracker->wanted || tracker->wanted(verdict);
 }
 
@@ -50,7 +71,6 @@ void lt_report_open(struct latency_tracker *tracker,
 	struct latency_tracker_verdict verdict = {
 		.now_ns = now_ns,
 		.delay_ns = lt_delay_of(tracker, event->start_ns, now_ns),
-		.threshold_ns = lt_threshold_of(tracker, event),
 		.flag = flag,
 		.timed_out = true,
 	};
@@ -59,7 +79,8 @@ void lt_report_open(struct latency_tracker *tracker,
 		verdict.timed_out = lt_event_settle(event);
 		lt_count(tracker->counters, LT_COLLECTED);
 	}
-	if (!is_wanted(tracker, event, &verdict))
+	complete_verdict(tracker, event, &verdict);
+	if (!is_wanted(tracker, &verdict))
 		return;
 	if (flag == LATENCY_TRACKER_PENDING)
 		lt_count(tracker->counters, LT_TIMEOUTS);
@@ -67,42 +88,74 @@ void lt_report_open(struct latency_tracker *tracker,
 }
 
 /**
- * lt_finish_late() - the rest of lt_finish(), for a late operation
+ * lt_finish_late() - the rest of lt_finish(), for an operation that may be late
  * @tracker: of the event
  * @event: its reference is gone on return
  * @now_ns: when it ended
  * @delay_ns: how long it took
- * @threshold_ns: by which it is late; the default may have changed since
  * @out_id: for the callback
  * @out_data: for the callback
+ *
+ * It has reached the least of all thresholds. By which it is late, or is not, is only found
+ * out here, once, so that the callback is told the truth.
  *
  * Apart, so that an operation in time needs no room for the struct on the stack.
  *
  * Context: Any; preemption off.
+ * Return: 1 if it was late and the callback ran, 0 if not.
  */
-void lt_finish_late(struct latency_tracker *tracker,
-		    struct latency_tracker_event *event, u64 now_ns,
-		    u64 delay_ns, u64 threshold_ns, u32 out_id, void *out_data)
+int lt_finish_late(struct latency_tracker *tracker,
+		   struct latency_tracker_event *event, u64 now_ns,
+		   u64 delay_ns, u32 out_id, void *out_data)
 {
 	struct latency_tracker_verdict verdict = {
 		.out_data = out_data,
 		.now_ns = now_ns,
 		.delay_ns = delay_ns,
-		.threshold_ns = threshold_ns,
 		.out_id = out_id,
 		.flag = LATENCY_TRACKER_ENDED,
 		.timed_out = lt_event_settle(event),
 	};
+	bool is_late, is_default = complete_verdict(tracker, event, &verdict);
 
-	if (is_wanted(tracker, event, &verdict)) {
+	is_late = lt_is_late(delay_ns, verdict.threshold_ns) &&
+		  is_wanted(tracker, &verdict);
+	if (is_late) {
 		call_back(tracker, event, &verdict);
-		if (!(lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD))
+		if (is_default)
 			lt_per_minute_late(tracker, delay_ns);
 		/* Behind it: a poller that is woken finds the report. */
 		lt_count(tracker->counters, LT_LATE);
 		lt_crossings_kick(tracker);
 	}
 	lt_put(tracker, event, 0);
+	return is_late;
+}
+
+/**
+ * lt_would_be_late() - see latency_tracker_is_late()
+ * @tracker: the tracker
+ * @event: of which it is asked
+ * @now_ns: now
+ *
+ * Context: Any.
+ * Return: true if it has reached its threshold.
+ */
+bool lt_would_be_late(struct latency_tracker *tracker,
+		      struct latency_tracker_event *event, u64 now_ns)
+{
+	struct latency_tracker_verdict verdict = {
+		.now_ns = now_ns,
+		.flag = LATENCY_TRACKER_PENDING,
+	};
+	u64 start_ns = READ_ONCE(event->start_ns);
+
+	if (now_ns <= start_ns ||
+	    !lt_is_late(now_ns - start_ns, lt_threshold_of(tracker, event)))
+		return false;
+	verdict.delay_ns = now_ns - start_ns;
+	complete_verdict(tracker, event, &verdict);
+	return lt_is_late(verdict.delay_ns, verdict.threshold_ns);
 }
 
 /**

@@ -7,6 +7,7 @@
 #define _LT_CORE_OUTCOME_H
 
 #include <linux/compiler.h>
+#include <linux/minmax.h>
 
 #include "core/tracker.h"
 
@@ -15,9 +16,11 @@ void lt_group_end(struct latency_tracker *tracker, const void *key,
 int lt_finish_slot_grouped(struct latency_tracker *tracker,
 			   struct latency_tracker_event *event, u64 now_ns,
 			   u32 out_id, void *out_data);
-void lt_finish_late(struct latency_tracker *tracker,
-		    struct latency_tracker_event *event, u64 now_ns,
-		    u64 delay_ns, u64 threshold_ns, u32 out_id, void *out_data);
+int lt_finish_late(struct latency_tracker *tracker,
+		   struct latency_tracker_event *event, u64 now_ns,
+		   u64 delay_ns, u32 out_id, void *out_data);
+bool lt_would_be_late(struct latency_tracker *tracker,
+		      struct latency_tracker_event *event, u64 now_ns);
 void lt_report_open(struct latency_tracker *tracker,
 		    struct latency_tracker_event *event, u64 now_ns,
 		    enum latency_tracker_flag flag);
@@ -33,13 +36,27 @@ static __always_inline u64 lt_delay_of(struct latency_tracker *tracker,
 	return 0;
 }
 
+/*
+ * What takes less is in time, whatever its own threshold is. @own_ns: that of the begin, with
+ * LATENCY_TRACKER_THRESHOLD.
+ */
+static __always_inline u64
+lt_least_threshold(const struct latency_tracker *tracker, u32 flags, u64 own_ns)
+{
+	return flags & LATENCY_TRACKER_THRESHOLD ?
+		       min(own_ns, READ_ONCE(tracker->own_least_ns)) :
+		       READ_ONCE(tracker->threshold_ns);
+}
+
 static __always_inline u64
 lt_threshold_of(const struct latency_tracker *tracker,
 		struct latency_tracker_event *event)
 {
-	return lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD ?
-		       READ_ONCE(lt_event_own(tracker, event)->threshold_ns) :
-		       READ_ONCE(tracker->threshold_ns);
+	u32 flags = lt_event_flags(event);
+
+	return lt_least_threshold(tracker, flags,
+				  flags & LATENCY_TRACKER_THRESHOLD ?
+				  READ_ONCE(lt_event_own(tracker, event)->threshold_ns) : 0);
 }
 
 static __always_inline bool lt_is_late(u64 delay_ns, u64 threshold_ns)
@@ -91,16 +108,14 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 				     u64 now_ns, u32 out_id, void *out_data)
 {
 	u64 delay_ns = lt_delay_of(tracker, event->start_ns, now_ns);
-	u64 threshold_ns = lt_threshold_of(tracker, event);
 
 	lt_count(tracker->counters, LT_FINISHED);
 	lt_add_to_groups(tracker, event->data, lt_event_priv(event), out_data,
 			 delay_ns);
-	if (lt_is_late(delay_ns, threshold_ns)) {
+	if (lt_is_late(delay_ns, lt_threshold_of(tracker, event))) {
 		lt_profile_add(&tracker->profile, delay_ns);
-		lt_finish_late(tracker, event, now_ns, delay_ns, threshold_ns,
-			       out_id, out_data);
-		return 1;
+		return lt_finish_late(tracker, event, now_ns, delay_ns, out_id,
+				      out_data);
 	}
 	lt_put(tracker, event, LT_EVENT_OPEN);
 	lt_profile_add(&tracker->profile, delay_ns);
@@ -116,7 +131,7 @@ lt_close_slot(struct latency_tracker *tracker,
 	      struct latency_tracker_event *event, u64 now_ns, u32 out_id,
 	      void *out_data, u64 *id)
 {
-	u64 start_ns, threshold_ns, delay_ns;
+	u64 start_ns, delay_ns;
 	bool is_late;
 	long refs;
 
@@ -127,9 +142,8 @@ lt_close_slot(struct latency_tracker *tracker,
 		if (!now_ns)
 			now_ns = latency_tracker_clock();
 		start_ns = READ_ONCE(event->start_ns);
-		threshold_ns = lt_threshold_of(tracker, event);
 		delay_ns = now_ns > start_ns ? now_ns - start_ns : 0;
-		is_late = lt_is_late(delay_ns, threshold_ns);
+		is_late = lt_is_late(delay_ns, lt_threshold_of(tracker, event));
 		if (id)
 			lt_groups_ids(&tracker->groups, event->data,
 				      lt_event_priv(event), out_data, id);
@@ -146,9 +160,7 @@ lt_close_slot(struct latency_tracker *tracker,
 	}
 	lt_profile_add(&tracker->profile, delay_ns);
 	/* It holds the slot until the callback is through. */
-	lt_finish_late(tracker, event, now_ns, delay_ns, threshold_ns, out_id,
-		       out_data);
-	return 1;
+	return lt_finish_late(tracker, event, now_ns, delay_ns, out_id, out_data);
 }
 
 /**

@@ -102,13 +102,38 @@ static void publish(struct latency_tracker *tracker, u64 found_ns)
 
 	do {
 		least_ns = READ_ONCE(tracker->per_minute.least_ns);
-		WRITE_ONCE(tracker->threshold_ns, max(found_ns, least_ns));
+		WRITE_ONCE(tracker->default_ns, max(found_ns, least_ns));
 		/*
 		 * Either this sees the least threshold of another CPU, or that CPU
 		 * writes the threshold later. Pairs with lt_per_minute_least().
 		 */
 		smp_mb();
 	} while (least_ns != READ_ONCE(tracker->per_minute.least_ns));
+	lt_publish_threshold(tracker);
+}
+
+/**
+ * lt_publish_threshold() - one of the two changed of which threshold_ns is the lesser
+ * @tracker: the tracker
+ *
+ * Context: Any.
+ */
+void lt_publish_threshold(struct latency_tracker *tracker)
+{
+	u64 default_ns, own_ns;
+
+	do {
+		/*
+		 * What the caller has changed is there before this reads it, and either
+		 * this sees what another CPU changes, or that one writes later.
+		 */
+		smp_mb();
+		default_ns = READ_ONCE(tracker->default_ns);
+		own_ns = READ_ONCE(tracker->own_least_ns);
+		WRITE_ONCE(tracker->threshold_ns, min(default_ns, own_ns));
+		smp_mb();	/* pairs with the one above */
+	} while (default_ns != READ_ONCE(tracker->default_ns) ||
+		 own_ns != READ_ONCE(tracker->own_least_ns));
 }
 
 /* The profile was summed up; under its lock. */
@@ -153,7 +178,7 @@ void lt_per_minute_least(struct latency_tracker *tracker, u64 least_ns)
 	/* Pairs with publish(). */
 	smp_mb();
 	if (!READ_ONCE(tracker->per_minute.wanted) ||
-	    READ_ONCE(tracker->threshold_ns) < least_ns)
+	    READ_ONCE(tracker->default_ns) < least_ns)
 		publish(tracker, 0);
 }
 
@@ -172,7 +197,7 @@ void lt_per_minute_late(struct latency_tracker *tracker, u64 delay_ns)
 	if (!READ_ONCE(p->wanted) || !READ_ONCE(tracker->profile.counted) ||
 	    atomic_dec_return(&p->may_be_late) > 0)
 		return;
-	if (delay_ns >= READ_ONCE(tracker->threshold_ns))
+	if (delay_ns >= READ_ONCE(tracker->default_ns))
 		publish(tracker, delay_ns + 1);
 }
 
@@ -248,7 +273,7 @@ int lt_per_minute_set(struct latency_tracker *tracker, u32 wanted)
  */
 void lt_per_minute_init(struct latency_tracker *tracker)
 {
-	tracker->per_minute.least_ns = tracker->threshold_ns;
+	tracker->per_minute.least_ns = tracker->default_ns;
 	tracker->profile.summed = look;
 }
 

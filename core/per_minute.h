@@ -18,6 +18,7 @@ void lt_per_minute_init(struct latency_tracker *tracker);
 void lt_per_minute_destroy(struct latency_tracker *tracker);
 int lt_per_minute_set(struct latency_tracker *tracker, u32 wanted);
 void lt_per_minute_least(struct latency_tracker *tracker, u64 least_ns);
+void lt_publish_threshold(struct latency_tracker *tracker);
 void lt_per_minute_late(struct latency_tracker *tracker, u64 delay_ns);
 
 #endif /* _LT_CORE_PER_MINUTE_H */

@@ -45,9 +45,31 @@ u64 latency_tracker_get_threshold(const struct latency_tracker *tracker)
 {
 	if (IS_ERR_OR_NULL(tracker))
 		return LATENCY_TRACKER_NEVER;
-	return READ_ONCE(tracker->threshold_ns);
+	return READ_ONCE(tracker->default_ns);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_get_threshold);
+
+/**
+ * latency_tracker_set_own_least() - operations have thresholds of their own
+ * @tracker: the tracker
+ * @least_ns: the least that the own_threshold() of the configuration returns for those that
+ *	do; LATENCY_TRACKER_NEVER: none does
+ *
+ * It is asked about each operation that took so long, and that costs as much as a late one
+ * without its report.
+ *
+ * Context: Any.
+ * Return: 0; -EINVAL for NULL and ERR_PTR(), or without an own_threshold().
+ */
+int latency_tracker_set_own_least(struct latency_tracker *tracker, u64 least_ns)
+{
+	if (IS_ERR_OR_NULL(tracker) || !tracker->own_threshold)
+		return -EINVAL;
+	WRITE_ONCE(tracker->own_least_ns, least_ns);
+	lt_publish_threshold(tracker);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_set_own_least);
 
 /**
  * latency_tracker_get_timeout() - the default timeout

@@ -10,6 +10,7 @@
 int latency_tracker_set_threshold(struct latency_tracker *tracker,
 				  u64 threshold_ns);
 u64 latency_tracker_get_threshold(const struct latency_tracker *tracker);
+int latency_tracker_set_own_least(struct latency_tracker *tracker, u64 least_ns);
 u64 latency_tracker_get_timeout(const struct latency_tracker *tracker);
 int latency_tracker_set_timeout(struct latency_tracker *tracker,
 				u64 timeout_ns);

@@ -85,8 +85,9 @@ struct lt_scan {
  * @ht: pending events
  * @counters: per CPU
  * @callback: default callback
- * @wanted: filter before the count of what has a callback, or NULL
- * @threshold_ns: default threshold; changes at any time
+ * @threshold_ns: what takes less is in time: the lesser of the next one and @default_ns; these
+ *	three change at any time, see lt_publish_threshold()
+ * @own_least_ns: of the thresholds that @own_threshold may return; NEVER: there are none
  * @timeout_ns: default timeout; changes at any time, also for pending events
  * @collect_ns: collection age; changes at any time, also for pending events
  * @tracking_on: begins are accepted; read inside the RCU section of the begin
@@ -104,6 +105,9 @@ struct lt_scan {
  *	deadline is earlier, and not a default one, asks for a scan
  * @rescan: a scan was asked for
  * @low_armed: a pool that runs low has to kick the worker
+ * @default_ns: the threshold of what has none of its own
+ * @own_threshold: of an operation; NULL: none has one
+ * @wanted: filter before the count of what has a callback, or NULL
  * @data: the caller's
  * @scan: see struct lt_scan
  * @collect_least_ns: see struct latency_tracker_config, like the next one
@@ -130,8 +134,8 @@ struct latency_tracker {
 	struct lfht *ht;
 	struct lt_counters __percpu *counters;
 	latency_tracker_cb callback;
-	latency_tracker_wanted wanted;
 	u64 threshold_ns;
+	u64 own_least_ns;
 	u64 timeout_ns;
 	u64 collect_ns;
 	bool tracking_on;
@@ -149,6 +153,9 @@ struct latency_tracker {
 	u64 next_scan ____cacheline_aligned_in_smp;
 	bool rescan;
 	bool low_armed;
+	u64 default_ns;
+	latency_tracker_own_threshold own_threshold;
+	latency_tracker_wanted wanted;
 	void *data;
 	struct lt_scan scan;
 	u64 collect_least_ns;

@@ -63,7 +63,8 @@ enum latency_tracker_flag {
  * @start_ns: begin, ns of ktime_get_mono_fast_ns()
  * @now_ns: end, or the moment of the timeout or collection, same clock
  * @delay_ns: @now_ns - @start_ns, 0 if the clock stepped back
- * @threshold_ns: the threshold that applied
+ * @threshold_ns: the threshold that applied; to a latency_tracker_own_threshold(), the one
+ *	that applies if the operation has none of its own
  * @key_len: length of @key in bytes
  * @out_id: which of several ends it was, as given by the end; 0 if @flag is
  *	not ENDED
@@ -110,6 +111,18 @@ typedef void (*latency_tracker_cb)(const struct latency_tracker_verdict *verdict
 typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *verdict);
 
 /**
+ * typedef latency_tracker_own_threshold - what is the threshold of this operation?
+ * @verdict: what the callback would be told, so far
+ *
+ * Asked of an operation that took as long as the least of all thresholds, see
+ * latency_tracker_set_own_least(), and before a callback is told of it otherwise.
+ *
+ * Context: that of the callback, or of latency_tracker_is_late().
+ * Return: ns; verdict->threshold_ns if it has none of its own.
+ */
+typedef u64 (*latency_tracker_own_threshold)(const struct latency_tracker_verdict *verdict);
+
+/**
  * struct latency_tracker_grouping - to which groups operations belong
  * @dimension: what they are told apart by, such as "call" and "cgroup": each operation
  *	belongs to one group of each dimension; NULL: there are fewer
@@ -145,6 +158,8 @@ struct latency_tracker_grouping {
  *	'.' at the begin, at most LATENCY_TRACKER_NAME_MAX - 1 characters
  * @callback: default callback of the events
  * @wanted: filter of what has a callback; NULL lets all pass
+ * @own_threshold: for operations that have a threshold of their own; NULL: none has, but by
+ *	LATENCY_TRACKER_THRESHOLD
  * @data: for the caller, see latency_tracker_data()
  * @threshold_ns: default threshold in ns; 0 makes every event late
  * @timeout_ns: default timeout in ns; 0 is none
@@ -181,6 +196,7 @@ struct latency_tracker_config {
 	const char *name;
 	latency_tracker_cb callback;
 	latency_tracker_wanted wanted;
+	latency_tracker_own_threshold own_threshold;
 	void *data;
 	u64 threshold_ns;
 	u64 timeout_ns;

@@ -274,6 +274,7 @@ static void without_tracker(struct latency_tracker *bad,
 	ST_TRUE(!latency_tracker_data(bad));
 	ST_EQ(latency_tracker_set_threshold(bad, 1), -EINVAL);
 	ST_EQ(latency_tracker_get_threshold(bad), LATENCY_TRACKER_NEVER);
+	ST_EQ(latency_tracker_set_own_least(bad, 1), -EINVAL);
 	ST_EQ(latency_tracker_set_timeout(bad, 1), -EINVAL);
 	ST_EQ(latency_tracker_get_timeout(bad), 0);
 	ST_EQ(latency_tracker_set_collect(bad, 1), -EINVAL);

@@ -336,7 +336,8 @@ void do_whole(u8 arg)
 	}
 	want.clock_back += ending_ns < e.start_ns;
 	if (ret == -ENOBUFS) {
-		EXPECT(late, "an event for one that is in time");
+		EXPECT(may_be_late(&e, delay_of(&e, ending_ns)),
+		       "an event for one that is in time");
 		EXPECT(out >= tracker->pool.capacity, "skipped with %u out", out);
 		want.skipped++;
 		return;
@@ -382,8 +383,12 @@ void do_get(u8 arg)
 
 	EXPECT(latency_tracker_get_event(tracker, KEY(arg & 7)) == (e ? e->event : NULL),
 	       "another event");
-	if (e)
-		e->holds++;
+	if (!e)
+		return;
+	e->holds++;
+	sync_threshold();
+	EXPECT_EQ(latency_tracker_is_late(tracker, e->event, fuzz_clock),
+		  fuzz_clock > e->start_ns && delay_of(e, fuzz_clock) >= threshold_of(e));
 }
 
 void do_put(u8 arg)

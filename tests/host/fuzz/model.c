@@ -13,6 +13,8 @@ unsigned int nr_events;
 bool tracking, slots;
 struct latency_tracker_event *slot_of[FUZZ_KEYS];
 u64 threshold_ns, least_ns, timeout_ns, collect_ns;
+u64 own_ns;
+u8 own_keys;
 u32 per_minute;
 u32 max_capacity;
 
@@ -100,10 +102,34 @@ void sync_threshold(void)
 	threshold_ns = now_ns;
 }
 
-u64 threshold_of(const struct model_event *e)
+static u64 default_of(const struct model_event *e)
 {
 	return e->flags & LATENCY_TRACKER_THRESHOLD ? e->threshold_ns :
 						      threshold_ns;
+}
+
+u64 threshold_of(const struct model_event *e)
+{
+	return own_keys & 1 << e->key ? own_ns : default_of(e);
+}
+
+/* The tracker may have to look closer. */
+bool may_be_late(const struct model_event *e, u64 delay_ns)
+{
+	return delay_ns >= default_of(e) || (own_keys && delay_ns >= own_ns);
+}
+
+u64 own_threshold(const struct latency_tracker_verdict *v)
+{
+	const struct model_event *e = ending_whole ? ending : model_of(v->event);
+
+	EXPECT(e, "the threshold of an unknown event");
+	if (!ending)
+		sync_threshold();
+	EXPECT_EQ(v->threshold_ns, default_of(e));
+	EXPECT(may_be_late(e, v->delay_ns) || v->flag != LATENCY_TRACKER_ENDED,
+	       "asked about one in time");
+	return own_keys & 1 << e->key ? own_ns : v->threshold_ns;
 }
 
 u64 timeout_of(const struct model_event *e)

@@ -38,6 +38,9 @@ extern unsigned int nr_events;	/* in the order of the table */
 extern bool tracking, slots;
 extern struct latency_tracker_event *slot_of[FUZZ_KEYS];
 extern u64 threshold_ns, least_ns, timeout_ns, collect_ns;
+/* The threshold of the keys whose bit is set. */
+extern u64 own_ns;
+extern u8 own_keys;
 extern u32 per_minute;
 extern u32 max_capacity;
 
@@ -47,6 +50,8 @@ unsigned int len_of(unsigned int key);
 u8 priv_byte(const struct model_event *e, unsigned int i);
 void sync_threshold(void);
 u64 threshold_of(const struct model_event *e);
+bool may_be_late(const struct model_event *e, u64 delay_ns);
+u64 own_threshold(const struct latency_tracker_verdict *v);
 u64 timeout_of(const struct model_event *e);
 u64 delay_of(const struct model_event *e, u64 now_ns);
 bool is_due(const struct model_event *e, u64 span_ns, u64 now_ns);

@@ -62,6 +62,15 @@ static void set_threshold(u8 arg)
 	sync_threshold();
 }
 
+static void set_own(u8 arg)
+{
+	own_ns = span();
+	own_keys = arg & 0x80 ? 0 : arg;
+	EXPECT_EQ(latency_tracker_set_own_least(tracker, own_keys ? own_ns :
+							 LATENCY_TRACKER_NEVER), 0);
+	sync_threshold();
+}
+
 static void set_timeout(u8 arg)
 {
 	timeout_ns = span();
@@ -206,6 +215,7 @@ static const struct {
 	{ "slot_begin", do_slot_begin },
 	{ "slot_end", do_slot_end },
 	{ "slot_free", do_slot_free },
+	{ "own", set_own },
 	{ "groups", set_groups },
 	{ "groups_ticks", groups_ticks },
 	{ "groups_life", groups_life },
@@ -250,6 +260,7 @@ bool fuzz_begin(void)
 	struct latency_tracker_config c = {
 		.name = "fuzz",
 		.callback = callback,
+		.own_threshold = own_threshold,
 		.data = &tracker,
 		.key_size = KEY_SIZE,
 		.priv_size = PRIV_SIZE - 3,	/* rounded up */
@@ -286,6 +297,7 @@ bool fuzz_begin(void)
 	max_capacity = max(c.max_events, c.grow_limit);
 	c.threshold_ns = threshold_ns = least_ns = span();
 	per_minute = 0;
+	own_keys = 0;
 	c.timeout_ns = timeout_ns = span();
 	c.collect_ns = collect_ns = span();
 	if (fails)

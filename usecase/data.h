@@ -16,7 +16,10 @@
 #include "latency_tracker.h"
 
 struct cgroup;
+struct lt_belongs;
 struct lt_entry;
+struct lt_threshold;
+struct lt_threshold_table;
 struct module;
 struct tracepoint;
 
@@ -140,11 +143,18 @@ struct lt_stage {
  * @group_name: fills in the name of a group of the first dimension, of
  *	LATENCY_TRACKER_GROUP_NAME bytes; returns 0, or -ENOENT if there is none with that id
  *	any more. May sleep.
+ * @threshold_names: which names the parameter thresholds takes, for a message
+ * @threshold_find: fills in id, mask and name of the groups of a name in that parameter, up to
+ *	LT_THRESHOLD_FOUND of them; returns how many, or -EINVAL. May sleep.
+ * @belongs: fills in to which groups an operation belongs, as far as that is known; called in
+ *	any context, in an RCU read-side section
+ * @thresholds: those of groups, NULL: there are none; written under kernel_param_lock(@owner),
+ *	read in RCU read-side sections
  * @groups: each group has a profile; while there is a tracker, it is the tracker that says
  * @false_alarms: counter
  * @action: what else to do
  *
- * The first fields up to @probes, those from @report to @slots, @grouping and @group_name
+ * The first fields up to @probes, those from @report to @slots, and from @grouping to @belongs
  * are the module's to set; a field that is not set is 0.
  */
 struct lt_usecase {
@@ -173,6 +183,11 @@ struct lt_usecase {
 	u32 per_minute;
 	const struct latency_tracker_grouping *grouping;
 	int (*group_name)(u64 id, char *name);
+	const char *threshold_names;
+	int (*threshold_find)(const char *text, struct lt_threshold *found);
+	void (*belongs)(const struct latency_tracker_verdict *verdict,
+			struct lt_belongs *to);
+	struct lt_threshold_table *thresholds;
 	bool groups;
 	atomic_t false_alarms;
 	struct lt_action action;

@@ -14,6 +14,7 @@
 #include <linux/string.h>
 
 #include "usecase/groups.h"
+#include "usecase/thresholds.h"
 
 /**
  * lt_class_name() - the group_name() of trackers whose first dimension is "class"
@@ -38,6 +39,41 @@ int lt_class_name(u64 id, char *name)
 	return 0;
 }
 EXPORT_SYMBOL_GPL(lt_class_name);
+
+/**
+ * lt_class_find() - their threshold_find()
+ * @text: name of a class
+ * @found: result
+ *
+ * Context: Any.
+ * Return: 1; -EINVAL for other names.
+ */
+int lt_class_find(const char *text, struct lt_threshold *found)
+{
+	for (found->id = 0; !lt_class_name(found->id, found->name); found->id++) {
+		found->mask = ~0ULL;
+		if (!strcmp(found->name, text))
+			return 1;
+	}
+	return -EINVAL;
+}
+EXPORT_SYMBOL_GPL(lt_class_find);
+
+/**
+ * lt_belongs_to_task() - to which groups the operation of a task belongs there
+ * @to: result
+ * @task: the task; NULL if it is not known
+ *
+ * Context: Any; in an RCU read-side section, until the end of which @task is valid.
+ */
+void lt_belongs_to_task(struct lt_belongs *to, const struct task_struct *task)
+{
+	if (!task)
+		return;
+	to->task = task;
+	to->id = lt_group_of_class(task);
+}
+EXPORT_SYMBOL_GPL(lt_belongs_to_task);
 
 /* The end of a path that is too long. */
 static int name_of_cgroup(struct cgroup *cgroup, char *name)

@@ -60,7 +60,11 @@ static __always_inline u64 lt_group_of_class(const struct task_struct *task)
 	return task->policy == SCHED_IDLE ? LT_CLASS_IDLE : LT_CLASS_NORMAL;
 }
 
+#define LT_CLASS_NAMES	"deadline, realtime, normal, idle, or the path of a control group"
+
 int lt_class_name(u64 id, char *name);
+int lt_class_find(const char *text, struct lt_threshold *found);
+void lt_belongs_to_task(struct lt_belongs *to, const struct task_struct *task);
 void *lt_group_open(void *data, unsigned int dimension, u64 id, char *name);
 bool lt_group_is_gone(void *data, unsigned int dimension, u64 id,
 		      const char *name, void *handle);

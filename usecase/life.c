@@ -14,6 +14,7 @@
 #include "usecase/probe.h"
 #include "usecase/report.h"
 #include "usecase/stage.h"
+#include "usecase/thresholds.h"
 
 static void configure(struct latency_tracker_config *config,
 		      struct lt_usecase *usecase)
@@ -22,6 +23,7 @@ static void configure(struct latency_tracker_config *config,
 		.name = usecase->name,
 		.callback = lt_report,
 		.wanted = usecase->is_wanted,
+		.own_threshold = lt_thresholds_own,
 		.data = usecase,
 		.threshold_ns = usecase->usec_threshold * NSEC_PER_USEC,
 		.timeout_ns = usecase->usec_timeout * NSEC_PER_USEC,
@@ -49,8 +51,10 @@ static int make_tracker(struct lt_usecase *usecase)
 	kernel_param_lock(usecase->owner);
 	configure(&config, usecase);
 	tracker = latency_tracker_create(&config);
-	if (!IS_ERR(tracker))
+	if (!IS_ERR(tracker)) {
 		usecase->tracker = tracker;
+		lt_thresholds_begin(usecase);
+	}
 	kernel_param_unlock(usecase->owner);
 	if (IS_ERR(tracker))
 		pr_err("%s: can't create the tracker: %ld\n",

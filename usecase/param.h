@@ -12,6 +12,7 @@
 #include <linux/stringify.h>
 
 #include "usecase/action.h"
+#include "usecase/thresholds.h"
 
 /*
  * The standard parameters of @usecase. The numbers are the defaults, for the
@@ -42,6 +43,9 @@
 	module_param_cb(per_minute, &lt_per_minute_ops, &(usecase), 0644);	\
 	MODULE_PARM_DESC(per_minute,					\
 		"Move the threshold, from usec_threshold up, so that about so many operations per minute are late, up to 1000000 (default 0: it stays)"); \
+	module_param_cb(thresholds, &lt_thresholds_ops, &(usecase), 0644); \
+	MODULE_PARM_DESC(thresholds,					\
+		"Thresholds of groups of operations, as NAME:TIME,NAME:TIME... with unit ns, us, ms or s (default empty: that of all)"); \
 	module_param_cb(action, &lt_action_ops, &(usecase), 0644);	\
 	MODULE_PARM_DESC(action,					\
 		"On a crossing: none, snapshot or traceoff of the kernel's trace; with :COUNT only so often (default none)"); \

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Thresholds of groups of operations: NAME:TIME,NAME:TIME... as a parameter. What
- * a name is, the tracker says: it makes an id of it, by which a probe looks.
+ * Thresholds of groups of operations, as a parameter: NAME:TIME,NAME:TIME... A name that is
+ * a path is a control group, with those below it; what else is a name, the tracker says.
+ *
+ * Of the groups of each dimension that an operation belongs to, the narrowest counts; of
+ * both dimensions, the lesser threshold. An operation is asked for its groups only when it
+ * has taken as long as the least of all thresholds.
  */
 #ifndef _LT_USECASE_THRESHOLDS_H
 #define _LT_USECASE_THRESHOLDS_H
@@ -10,64 +14,78 @@
 #include <linux/moduleparam.h>
 #include <linux/types.h>
 
-struct lt_usecase;
+#include "usecase/data.h"
 
-#define LT_THRESHOLDS_MAX	32
-#define LT_THRESHOLD_NAME_LEN	32
+/* As the user writes them. */
+#define LT_THRESHOLDS_MAX	64
+
+/* One name may be that of so many groups. */
+#define LT_THRESHOLD_FOUND	2
+
+/* No group has this id. */
+#define LT_THRESHOLD_NO_ID	U64_MAX
 
 /**
- * struct lt_threshold_table - what a probe sees: never changed while it may be
- * @nr: number of entries
- * @id: of each
+ * struct lt_threshold - that of a group
+ * @id: of the group, but for the bits that @mask has not
+ * @mask: the bits of an id that count: from the highest one down, so that the larger mask
+ *	is that of the narrower group
  * @ns: its threshold
- * @name: its name, as the kernel has it
+ * @cgroup: a control group, with a reference, instead of @id and @mask; or NULL
+ * @name: as it reads back, but for a control group
+ */
+struct lt_threshold {
+	u64 id;
+	u64 mask;
+	u64 ns;
+	struct cgroup *cgroup;
+	char name[LATENCY_TRACKER_GROUP_NAME];
+};
+
+/**
+ * struct lt_belongs - to which groups an operation belongs
+ * @id: as struct lt_threshold has it
+ * @task: by whose control group it is known, valid until the end of the RCU read-side
+ *	section; NULL: by none
+ * @cgroup_ns: what lt_threshold_of_task() has said when it began, if @task is NULL
+ */
+struct lt_belongs {
+	u64 id;
+	const struct task_struct *task;
+	u64 cgroup_ns;
+};
+
+/**
+ * struct lt_threshold_table - the parameter; never changed once it is published
+ * @nr: number of entries
+ * @has_cgroups: there are such among them
+ * @entry: the entries; those of one name are next to each other, and the last may be two
  */
 struct lt_threshold_table {
 	unsigned int nr;
-	u64 id[LT_THRESHOLDS_MAX];
-	u64 ns[LT_THRESHOLDS_MAX];
-	char name[LT_THRESHOLDS_MAX][LT_THRESHOLD_NAME_LEN];
+	bool has_cgroups;
+	struct lt_threshold entry[LT_THRESHOLDS_MAX + LT_THRESHOLD_FOUND - 1];
 };
 
-/**
- * struct lt_thresholds - the parameter
- * @live: the table that counts; NULL if there is no entry
- * @table: two of them: the one that is not live may be filled
- * @usecase: the tracker
- * @find: makes an id of @text and puts the name as it reads back into @name, of
- *	LT_THRESHOLD_NAME_LEN bytes; returns 0 or a negative errno
- */
-struct lt_thresholds {
-	const struct lt_threshold_table *live;
-	struct lt_threshold_table table[2];
-	struct lt_usecase *usecase;
-	int (*find)(const char *text, u64 *id, char *name);
-};
-
-/* For module_param_cb(); the argument is the address of the struct lt_thresholds. */
+/* For module_param_cb(); the argument is the address of the struct lt_usecase. */
 extern const struct kernel_param_ops lt_thresholds_ops;
 
+void lt_thresholds_begin(struct lt_usecase *usecase);
+u64 lt_thresholds_own(const struct latency_tracker_verdict *verdict);
+u64 lt_thresholds_of_cgroup(const struct lt_usecase *usecase,
+			    const struct task_struct *task);
+
 /*
- * The table, or NULL. For a probe of a tracepoint, as long as it runs; the address
- * dependency pairs with the smp_store_release() of lt_thresholds_ops.
+ * The threshold of the control group of @task, NEVER if it has none: for an operation that is not
+ * known by its task when it ends. In an RCU read-side section, of which preemption off is one.
  */
-static __always_inline const struct lt_threshold_table *
-lt_thresholds_live(const struct lt_thresholds *thresholds)
+static __always_inline u64
+lt_threshold_of_task(const struct lt_usecase *usecase,
+		     const struct task_struct *task)
 {
-	return READ_ONCE(thresholds->live);
-}
-
-/* The number of the entry with an id; -1 if there is none. */
-static inline int lt_threshold_by_id(const struct lt_threshold_table *table,
-				     u64 id)
-{
-	unsigned int i;
-
-	for (i = 0; i < table->nr; i++) {
-		if (table->id[i] == id)
-			return i;
-	}
-	return -1;
+	if (likely(!READ_ONCE(usecase->thresholds)))
+		return LATENCY_TRACKER_NEVER;
+	return lt_thresholds_of_cgroup(usecase, task);
 }
 
 #endif /* _LT_USECASE_THRESHOLDS_H */

@@ -69,5 +69,6 @@
 #include "usecase/report.h"
 #include "usecase/stack.h"
 #include "usecase/task.h"
+#include "usecase/thresholds.h"
 
 #endif /* _LT_USECASE_USECASE_H */

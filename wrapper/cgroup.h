@@ -35,6 +35,12 @@ static inline bool lt_cgroup_has(struct cgroup *cgroup,
 	return cgroup_is_descendant(lt_task_cgroup(task), cgroup);
 }
 
+/* How far it is below the root. */
+static inline int lt_cgroup_level(const struct cgroup *cgroup)
+{
+	return cgroup->level;
+}
+
 /* With a reference; ERR_PTR() if there is none of that path, such as /system.slice. */
 static inline struct cgroup *lt_cgroup_by_path(const char *path)
 {
@@ -90,6 +96,11 @@ static inline bool lt_cgroup_has(struct cgroup *cgroup,
 				 const struct task_struct *task)
 {
 	return false;
+}
+
+static inline int lt_cgroup_level(const struct cgroup *cgroup)
+{
+	return 0;
 }
 
 static inline struct cgroup *lt_cgroup_by_path(const char *path)

@@ -101,8 +101,7 @@ static void on_submit(void *arg)
 	report.bio.submitter = current;
 	report.bio.switches = current->nvcsw;
 	report.bio.has_requests = lt_disk_has_requests(disk);
-	latency_tracker_event_in(tracker, &key, sizeof(key),
-				 set_threshold(&in, disk), &in);
+	latency_tracker_event_in(tracker, &key, sizeof(key), 0, &in);
 }
 
 static bool admit(struct latency_tracker_event *event, void *unused)

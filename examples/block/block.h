@@ -29,13 +29,15 @@ extern struct lt_usecase block_usecase;
 
 /* disk.c */
 bool wants_disk(const struct gendisk *disk, dev_t part);
-u32 set_threshold(struct latency_tracker_in *in, const struct gendisk *disk);
 void describe(struct lt_block_report *report, const struct gendisk *disk);
 
 /* groups.c */
 void block_group_ids(const void *key, const void *priv, const void *out_data,
 		     u64 *id);
 int block_group_name(u64 id, char *name);
+int block_threshold_find(const char *text, struct lt_threshold *found);
+void block_belongs(const struct latency_tracker_verdict *verdict,
+		   struct lt_belongs *to);
 
 /* request.c */
 extern struct lt_probe block_probes[];

@@ -8,8 +8,8 @@
  * Default threshold: 100 ms for each stage. An event block_latency tells of an
  * operation that was longer in one.
  *
- * The files: disk.c has filter and thresholds, groups.c the groups, request.c the stages
- * of requests, bio.c that of bios.
+ * The files: disk.c has the filter, groups.c the groups and their thresholds, request.c the
+ * stages of requests, bio.c that of bios.
  */
 #include "examples/block/block.h"
 
@@ -87,6 +87,9 @@ struct lt_usecase block_usecase = {
 	.priv_size = sizeof(struct lt_block_report),
 	.grouping = &grouping,
 	.group_name = block_group_name,
+	.threshold_names = "a disk, as in sda, sda read, sda read device, or a path of a cgroup",
+	.threshold_find = block_threshold_find,
+	.belongs = block_belongs,
 };
 
 LT_USECASE_PARAMS(block_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

@@ -16,6 +16,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/hash.h>
+#include <linux/minmax.h>
 
 #include "examples/block/block.h"
 
@@ -102,10 +103,9 @@ static int begin(struct latency_tracker *tracker, struct request *rq,
 		.priv_len = sizeof(*report),
 		.start_ns = start,
 	};
-	u32 flags = LATENCY_TRACKER_START |
-		    set_threshold(&in, lt_rq_disk(rq));
 
-	return latency_tracker_event_in(tracker, &key, sizeof(key), flags, &in);
+	return latency_tracker_event_in(tracker, &key, sizeof(key),
+					LATENCY_TRACKER_START, &in);
 }
 
 static int end(struct latency_tracker *tracker, struct request *rq,
@@ -175,17 +175,21 @@ static void on_insert(void *data, struct request *rq)
 static void on_issue(void *data, struct request *rq)
 {
 	struct lt_block_report report;
-	u64 now;
+	u64 now, cgroup_ns;
 
 	if (!wants(rq))
 		return;
 	now = latency_tracker_clock();
 	report.first = now;
 	report.requeues = 0;
+	report.cgroup_ns = LATENCY_TRACKER_NEVER;
 	end_handing_over(data, rq, LT_BLOCK_QUEUE, LT_BLOCK_ISSUED, &report,
 			 now);
+	/* A work item may issue what another task has inserted. */
+	cgroup_ns = report.cgroup_ns;
 	look_up_whole(data, rq, &report);
 	describe_request(&report, rq);
+	report.cgroup_ns = min(report.cgroup_ns, cgroup_ns);
 	begin(data, rq, LT_BLOCK_DEVICE, &report, now);
 }
 

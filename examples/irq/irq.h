@@ -16,6 +16,9 @@ extern struct lt_usecase irq_usecase;
 void irq_group_ids(const void *key, const void *priv, const void *out_data,
 		   u64 *id);
 int irq_group_name(u64 id, char *name);
+int irq_threshold_find(const char *text, struct lt_threshold *found);
+void irq_belongs(const struct latency_tracker_verdict *verdict,
+		 struct lt_belongs *to);
 
 /* hardirq.c */
 void probe_irq_handler_entry(void *data, int irq, struct irqaction *action);

@@ -72,6 +72,9 @@ struct lt_usecase irq_usecase = {
 	.priv_size = sizeof(struct lt_irq_handler),
 	.grouping = &grouping,
 	.group_name = irq_group_name,
+	.threshold_names = "a line or a vector, as in irq 24, softirq NET_RX, softirq NET_RX run",
+	.threshold_find = irq_threshold_find,
+	.belongs = irq_belongs,
 };
 
 LT_USECASE_PARAMS(irq_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

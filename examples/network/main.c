@@ -117,6 +117,9 @@ struct lt_usecase network_usecase = {
 	.priv_size = sizeof(struct lt_network_report),
 	.grouping = &grouping,
 	.group_name = network_group_name,
+	.threshold_names = "a device, such as eth0 or eth0 socket, or the path of a control group",
+	.threshold_find = network_threshold_find,
+	.belongs = network_belongs,
 };
 
 LT_USECASE_PARAMS(network_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

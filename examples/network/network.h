@@ -15,6 +15,9 @@ extern struct lt_usecase network_usecase;
 void network_group_ids(const void *key, const void *priv, const void *out_data,
 		       u64 *id);
 int network_group_name(u64 id, char *name);
+int network_threshold_find(const char *text, struct lt_threshold *found);
+void network_belongs(const struct latency_tracker_verdict *verdict,
+		     struct lt_belongs *to);
 
 /* probes.c */
 extern struct lt_probe network_probes[];

@@ -125,8 +125,10 @@ static noinline void report_wakeup(struct task_struct *wakee, u64 start,
 
 /* What is known of a task that is being woken. */
 struct waking {
+	struct latency_tracker *tracker;
 	u64 now;
 	u64 start;
+	bool is_late;
 };
 
 static bool see_waking(struct latency_tracker_event *event, void *arg)
@@ -134,13 +136,16 @@ static bool see_waking(struct latency_tracker_event *event, void *arg)
 	struct waking *waking = arg;
 
 	waking->start = latency_tracker_event_start(event);
+	if (trace_offcpu_sched_wakeup_enabled())
+		waking->is_late = latency_tracker_is_late(waking->tracker, event,
+							  waking->now);
 	offcpu_waker_note(latency_tracker_event_priv(event), waking->now);
 	return false;
 }
 
 static void probe_sched_waking(void *data, struct task_struct *task)
 {
-	struct waking waking;
+	struct waking waking = { .tracker = data };
 
 	if ((!trace_offcpu_sched_wakeup_enabled() &&
 	     !trace_offcpu_sched_switch_enabled()) ||
@@ -150,8 +155,7 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 	if (latency_tracker_for_each_event(data, &task, sizeof(task),
 					   see_waking, &waking) <= 0)
 		return;
-	if (trace_offcpu_sched_wakeup_enabled() && waking.now > waking.start &&
-	    waking.now - waking.start >= latency_tracker_get_threshold(data))
+	if (waking.is_late)
 		report_wakeup(task, waking.start, waking.now - waking.start);
 }
 
@@ -256,6 +260,15 @@ static void ids(const void *key, const void *priv, const void *out_data, u64 *id
 	id[1] = lt_group_of_task(out_data);
 }
 
+static void belongs(const struct latency_tracker_verdict *verdict,
+		    struct lt_belongs *to)
+{
+	const struct offcpu *offcpu = verdict->priv;
+
+	lt_belongs_to_task(to, verdict->out_data ?:
+				       lt_task_find(verdict, offcpu->pid));
+}
+
 LT_GROUPING(grouping, ids, "class", "cgroup");
 
 static struct lt_usecase usecase = {
@@ -274,6 +287,9 @@ static struct lt_usecase usecase = {
 	.slots = true,
 	.grouping = &grouping,
 	.group_name = lt_class_name,
+	.threshold_names = LT_CLASS_NAMES,
+	.threshold_find = lt_class_find,
+	.belongs = belongs,
 };
 
 LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

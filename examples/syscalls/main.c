@@ -442,6 +442,9 @@ struct lt_usecase syscalls_usecase = {
 	.slots = true,
 	.grouping = &grouping,
 	.group_name = call_group_name,
+	.threshold_names = "a system call, or the path of a control group",
+	.threshold_find = call_threshold_find,
+	.belongs = syscall_belongs,
 };
 
 LT_USECASE_PARAMS(syscalls_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

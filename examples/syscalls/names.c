@@ -16,6 +16,7 @@
 
 #include "examples/syscalls/names.h"
 #include "usecase/filter.h"
+#include "usecase/thresholds.h"
 
 static const char *const native_names[CALLS_MAX] = {
 #include "syscalls/native.h"
@@ -124,6 +125,34 @@ static int number_in(const char *word)
 	    nr >= CALLS_MAX)
 		return -1;
 	return nr;
+}
+
+static int found_call(struct lt_threshold *found, const char *text, long nr,
+		      bool compat)
+{
+	if (nr < 0)
+		return 0;
+	found->id = call_group(nr, compat);
+	found->mask = ~0ULL;
+	strscpy(found->name, text, sizeof(found->name));
+	return 1;
+}
+
+/* Of both tables, or of the 32-bit one alone, as the name of the group says. */
+int call_threshold_find(const char *text, struct lt_threshold *found)
+{
+	int native = number_of(native_names, text), nr;
+	char name[LATENCY_TRACKER_GROUP_NAME];
+
+	if (native < 0)
+		native = number_in(text);
+	if (strscpy(name, text, sizeof(name)) < 0)
+		return -EINVAL;
+	nr = found_call(found, text, native, false);
+	name[strcspn(name, " ")] = '\0';
+	if (!strcmp(text + strlen(name), " (32-bit)") || !text[strlen(name)])
+		nr += found_call(found + nr, text, number_of(compat_names, name), true);
+	return nr ?: -EINVAL;
 }
 
 /* A name is of both tables. */

@@ -28,12 +28,15 @@ struct calls_filter {
 	DECLARE_BITMAP(compat, CALLS_MAX);
 };
 
+struct lt_threshold;
+
 extern struct calls_filter calls_filter;
 extern struct lt_usecase syscalls_usecase;
 
 void call_name(char name[LT_SYSCALL_NAME_LEN], long nr, bool compat);
 u64 call_group(long nr, bool compat);
 int call_group_name(u64 id, char *name);
+int call_threshold_find(const char *text, struct lt_threshold *found);
 bool calls_pass_some(long nr, bool compat);
 int calls_init(void);
 

@@ -31,15 +31,17 @@ void syscall_sample(struct latency_tracker *tracker, struct task_struct *next)
 	struct pending_call *pending;
 	struct lt_syscall call;
 	u64 start, now;
+	bool is_late;
 
 	event = call_find(tracker, next, &pending);
 	if (!event)
 		return;
 	start = latency_tracker_event_start(event);
 	call = pending->call;
-	latency_tracker_put_event(tracker, event);
 	now = latency_tracker_clock();
-	if (now > start && now - start >= latency_tracker_get_threshold(tracker))
+	is_late = latency_tracker_is_late(tracker, event, now);
+	latency_tracker_put_event(tracker, event);
+	if (is_late)
 		report_stack(next, &call, start, now - start);
 }
 
@@ -49,6 +51,18 @@ static struct task_struct *task_of(const struct latency_tracker_verdict *verdict
 {
 	return lt_task_find(verdict, call->pid) ?:
 	       lt_task_find(verdict, call->tgid);
+}
+
+/* To which groups of thresholds it belongs. */
+void syscall_belongs(const struct latency_tracker_verdict *verdict,
+		     struct lt_belongs *to)
+{
+	const struct pending_call *pending = verdict->priv;
+	const struct lt_syscall *call = &pending->call;
+
+	to->id = call_group(call->nr, call->compat);
+	to->task = verdict->flag == LATENCY_TRACKER_ENDED ? current :
+							    task_of(verdict, call);
 }
 
 /* Of a task that has a CPU: in its own words. */

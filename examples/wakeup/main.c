@@ -292,6 +292,16 @@ static void ids(const void *key, const void *priv, const void *out_data, u64 *id
 	id[1] = lt_group_of_task(end->next);
 }
 
+static void belongs(const struct latency_tracker_verdict *verdict,
+		    struct lt_belongs *to)
+{
+	const struct wakeup_end *end = verdict->out_data;
+	const struct wakeup *wakeup = verdict->priv;
+
+	lt_belongs_to_task(to, end ? end->next :
+				     lt_task_find(verdict, wakeup->pid));
+}
+
 LT_GROUPING(grouping, ids, "class", "cgroup");
 
 struct lt_usecase wakeup_usecase = {
@@ -309,6 +319,9 @@ struct lt_usecase wakeup_usecase = {
 	.slots = true,
 	.grouping = &grouping,
 	.group_name = lt_class_name,
+	.threshold_names = LT_CLASS_NAMES,
+	.threshold_find = lt_class_find,
+	.belongs = belongs,
 };
 
 LT_USECASE_PARAMS(wakeup_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

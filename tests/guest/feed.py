@@ -18,6 +18,7 @@ What the files had at first is written back.
 """
 import collections
 import errno
+import functools
 import glob
 import multiprocessing
 import os
@@ -83,17 +84,57 @@ UNITS = {b's': 10**9, b'ms': 10**6, b'us': 1000, b'ns': 1}
 
 
 def thresholds(f, text):
-    """DISK:TIME,DISK:TIME... of disks that are there, by number or by name."""
+    """NAME:TIME,NAME:TIME... of groups that the tracker knows, see NAMED, or that are control groups."""
     shown, names, text = [], set(), text.strip(SPACE)
     for entry in text.split(b',') if text else ():
-        match = re.fullmatch(rb'(.+):([0-9]+)(s|ms|us|ns)', entry.strip(SPACE))
-        name, time = match and disk_name(match[1]), match and int(match[2]) * UNITS[match[3]]
-        if not match or not name or time > U64 or name in names or len(names) == 32:
+        match = re.fullmatch(rb'(.+):([0-9]+)(s|ms|us|ns)', entry.strip(SPACE), re.S)
+        name, time = match and group_named(f, match[1]), match and int(match[2]) * UNITS[match[3]]
+        if not match or not name or time >= U64 or name in names or len(names) == 64:
             return None
         names.add(name)
         unit = next(unit for unit, ns in UNITS.items() if not time % ns)
         shown.append(b'%s:%d%s' % (name, time // UNITS[unit], unit))
     return b','.join(shown)
+
+
+def group_named(f, text):
+    name = f.named(text)
+    return name or (group(f, text) if text.startswith(b'/') and f.named != interrupt_named else None)
+
+
+def disk_named(text):
+    words = text.split(b' ')
+    known = ((b'read', b'write', b'flush', b'discard', b'other'),
+             (b'queue', b'device', b'request', b'bio'))
+    right = len(words) <= 3 and all(word in of for word, of in zip(words[1:], known))
+    return b' '.join([disk_name(words[0]), *words[1:]]) if right and disk_name(words[0]) else None
+
+
+def call_named(text):
+    native, compat = names_of(NATIVE).values(), names_of('unistd_32.h').values()
+    number = re.fullmatch(rb'[0-9]+', text) and int(text) < 1024
+    return text if number or text in {*native, *compat} or (
+        text.endswith(b' (32-bit)') and text.removesuffix(b' (32-bit)') in compat) else None
+
+
+def class_named(text):
+    return text if text in (b'deadline', b'realtime', b'normal', b'idle') else None
+
+
+def interrupt_named(text):
+    line = re.fullmatch(rb'irq ([0-9]+)', text)
+    if line:
+        return b'irq %d' % int(line[1]) if int(line[1]) < 1 << 32 else None
+    words = text.split(b' ')
+    return text if words[0] == b'softirq' and len(words) in (2, 3) and words[1] in VECTORS and (
+        words[2:] in ([], [b'raise'], [b'run'])) else None
+
+
+def device_named(text):
+    words = text.split(b' ')
+    right = words[0] in os.listdir(b'/sys/class/net') and (
+        words[1:] in ([], [b'socket'], [b'consumed'], [b'dropped'], [b'sent']))
+    return text if right else None
 
 
 def disk_name(text):
@@ -128,6 +169,7 @@ def choice(f, text):
 NATIVE = 'unistd_64.h' if os.uname().machine == 'x86_64' else 'unistd.h'
 
 
+@functools.cache
 def names_of(name):
     """System calls by number, as the headers of the C library have them, or the kernel's own."""
     names = {}
@@ -221,8 +263,9 @@ def group(_, text):
 class Format:
     """What files take whose path ends with "end". slow: a new value takes the kernel a while."""
 
-    def __init__(self, end, read, low=0, high=U64, slow=True, names=(), none=False):
-        self.end, self.read, self.low, self.high = end, read, low, high
+    def __init__(self, end, read, low=0, high=U64, slow=True, names=(), none=False, named=None,
+                 group=None):
+        self.end, self.read, self.low, self.high, self.named, self.group = end, read, low, high, named, group
         self.slow, self.names, self.none = slow, names, none
 
     def shown(self, data):
@@ -248,7 +291,12 @@ FORMATS = (
     Format('/pid', signed, 0, 4194304),
     Format('/tgid', signed, 0, 4194304),
     Format('block/parameters/dev', disk),
-    Format('block/parameters/thresholds', thresholds),
+    Format('block/parameters/thresholds', thresholds, named=disk_named, group=b'vda read'),
+    Format('syscalls/parameters/thresholds', thresholds, named=call_named, group=b'fsync'),
+    Format('wakeup/parameters/thresholds', thresholds, named=class_named, group=b'normal'),
+    Format('offcpu/parameters/thresholds', thresholds, named=class_named, group=b'idle'),
+    Format('irq/parameters/thresholds', thresholds, named=interrupt_named, group=b'irq 7'),
+    Format('network/parameters/thresholds', thresholds, named=device_named, group=b'lo sent'),
     Format('network/parameters/dev', device, 1, (1 << 31) - 1),
     Format('/protocol', protocol, 1, 65535),
     Format('/calls', calls, 0, 1023),
@@ -353,8 +401,8 @@ class Strings:
         if f.read is disk:
             right = b'%d:%d' % (self.random.randint(1, 4095), self.random.randrange(1048576))
         elif f.read is thresholds:
-            right = b'vda:%d%s' % (self.random.randrange(1 << 31),
-                                   self.random.choice(list(UNITS)))
+            right = b'%s:%d%s' % (f.group, self.random.randrange(1 << 31),
+                                  self.random.choice(list(UNITS)))
         elif f.read is boolean:
             right = self.random.choice([b'Y', b'N'])
         elif f.read is action:

@@ -103,6 +103,7 @@ struct lt_block_stamps {
  * @requeues: how often it has been requeued
  * @comm: of the task that inserted or issued it
  * @disk: the name of the whole disk
+ * @cgroup_ns: threshold of the control group of that task, see lt_threshold_of_task()
  * @ends: of a bio: how many were seen, and how many there are; see bio_ends.c
  * @bio: of a bio
  */
@@ -117,6 +118,7 @@ struct lt_block_report {
 	char comm[TASK_COMM_LEN];
 	char disk[DISK_NAME_LEN];
 	u64 cgroup_id;
+	u64 cgroup_ns;
 	atomic_t ends;
 	struct lt_block_stamps bio;
 };

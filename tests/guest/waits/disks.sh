@@ -56,7 +56,7 @@ for _ in 1 2 3 4 5; do
 	sleep 0.5
 	echo $(($(<"$group/memory.current") - (3 << 20))) >"$group/memory.high"
 	echo max >"$group/memory.high"
-	slow 400
+	slow 800
 	release
 	sleep 0.1
 	trace_stop "$T/trace"
@@ -70,24 +70,55 @@ swapoff "$T/mnt/swap"
 on_disk "the lock of an inode, held over I/O" 500 inode "$T/mnt/inode" -- \
 	call:fchmod waker:lt-holder disk:sda stage:device io:device?
 
-# beside_others WORDS SCENARIO WAY -- NAME...: eight others use the disk as dd does with WORDS, which takes
-# one of them at a time.
+# Where the victim is, by the kernel, for as long as it is there: $T/stacks.
+watch_stacks()
+{
+	exec {hold}>&-	# which the victim waits for
+	while cat "/proc/$pid/stack" && echo; do
+		sleep 0.02
+	done >"$T/stacks" 2>/dev/null
+}
+
+# others_use WORDS: eight of them, in $others, use the disk as dd does with WORDS.
+others_use()
+{
+	local i
+
+	others=()
+	for i in 1 2 3 4 5 6 7 8; do
+		# shellcheck disable=SC2086 # words
+		dd ${1//@/$((i * 1000))} bs=4k count=1000 2>/dev/null &
+		others+=($!)
+	done
+}
+
+# beside_others FUNCTION WORDS SCENARIO WAY -- NAME...: others use the disk, which takes one of them at a
+# time, for some seconds: it is not fair. Who comes may be in luck, too: until it was in FUNCTION most of the time.
 beside_others()
 {
-	local i others=() words=$1 scenario=$2 does=$3
-	shift 4
+	local round killer others where=$1 words=$2 scenario=$3 does=$4
+	shift 5
 
 	echo 1 >$device/queue_depth || give_up "no small queue"
 	slow 60
-	for i in 1 2 3 4 5 6 7 8; do
-		# shellcheck disable=SC2086 # words
-		dd ${words//@/$((i * 1000))} bs=4k count=1000 2>/dev/null &
-		others+=($!)
+	for round in 1 2 3 4 5; do
+		others_use "$words"
+		prepare "$does" /dev/sda
+		watch_stacks &
+		{
+			exec {hold}>&-
+			sleep 3
+			kill "${others[@]}" 2>/dev/null
+		} &
+		killer=$!
+		release
+		kill "${others[@]}" 2>/dev/null
+		wait "$killer" "${others[@]}" 2>/dev/null
+		trace_stop "$T/trace"
+		diag "round $round: $(grep -c "$where" "$T/stacks") of $(grep -c '^$' "$T/stacks") times in $where"
+		(($(grep -c "$where" "$T/stacks") * 3 < $(grep -c '^$' "$T/stacks") * 2)) || break
 	done
-	prepare "$does" /dev/sda
-	explained "$scenario" "$@"
-	kill "${others[@]}"
-	wait "${others[@]}" 2>/dev/null
+	judged "$scenario" "$@"
 	slow 0
 	echo 64 >$device/queue_depth
 }
@@ -98,7 +129,7 @@ queue=/sys/block/sda/queue
 if ! echo mq-deadline >$queue/scheduler || ! echo 4 >$queue/nr_requests; then
 	give_up "no small queue"
 fi
-beside_others "if=/dev/sda of=/dev/null skip=@ iflag=direct" "tags that are used up" direct -- \
+beside_others blk_mq_get_tag "if=/dev/sda of=/dev/null skip=@ iflag=direct" "tags that are used up" direct -- \
 	call:preadv2 disk:sda stage:bio io:getrq io:queue?
 echo none >$queue/scheduler
 
@@ -139,7 +170,7 @@ echo 30 | tee $device/timeout >$device/eh_timeout
 
 # Of writes that come from the page cache it lets two go at a time, of a disk that takes one.
 echo 75000 >$queue/wbt_lat_usec || give_up "no write-back throttling"
-beside_others "if=/dev/zero of=/dev/sda seek=@ oflag=dsync" "write-back throttling" fsync -- \
+beside_others rq_qos_wait "if=/dev/zero of=/dev/sda seek=@ oflag=dsync" "write-back throttling" fsync -- \
 	call:fsync disk:sda stage:bio io:getrq
 
 modprobe dm_delay

@@ -2,6 +2,8 @@
 /*
  * Of which disks operations are tracked, and what a report says of a disk.
  */
+#include <linux/rcupdate.h>
+
 #include "examples/block/block.h"
 #include "usecase/filter_dev.h"
 
@@ -28,8 +30,11 @@ void describe(struct lt_block_report *report, const struct gendisk *disk)
 		memcpy(report->disk, disk->disk_name, DISK_NAME_LEN);
 	else
 		strscpy(report->disk, "-", DISK_NAME_LEN);
+	/* Newer kernels, such as 7.3, do not disable preemption for a probe. */
+	rcu_read_lock();
 	report->cgroup_id = lt_task_cgroup_id(current);
 	report->cgroup_ns = lt_threshold_of_task(&block_usecase, current);
+	rcu_read_unlock();
 	report->pid = current->pid;
 	memcpy(report->comm, current->comm, TASK_COMM_LEN);
 }

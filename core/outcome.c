@@ -8,18 +8,19 @@
 #include "core/per_minute.h"
 
 /* The threshold that an operation has if its tracker knows of no other. */
-static u64 default_of(const struct latency_tracker *tracker,
-		      struct latency_tracker_event *event)
+static __always_inline u64 default_of(const struct latency_tracker *tracker,
+				      struct latency_tracker_event *event)
 {
 	return lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD ?
 		       READ_ONCE(lt_event_own(tracker, event)->threshold_ns) :
 		       READ_ONCE(tracker->default_ns);
 }
 
-/* Returns whether it has the threshold of the tracker. */
-static bool complete_verdict(struct latency_tracker *tracker,
-			     struct latency_tracker_event *event,
-			     struct latency_tracker_verdict *verdict)
+/* Returns the threshold that it has if it has none of its own. */
+static __always_inline u64
+complete_verdict(struct latency_tracker *tracker,
+		 struct latency_tracker_event *event,
+		 struct latency_tracker_verdict *verdict)
 {
 	u64 default_ns = default_of(tracker, event);
 
@@ -32,12 +33,12 @@ static bool complete_verdict(struct latency_tracker *tracker,
 	verdict->threshold_ns = default_ns;
 	if (tracker->own_threshold)
 		verdict->threshold_ns = tracker->own_threshold(verdict);
-	return verdict->threshold_ns == default_ns &&
-	       !(lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD);
+	return default_ns;
 }
 
-static bool is_wanted(struct latency_tracker *tracker,
-		      const struct latency_tracker_verdict *verdict)
+static __always_inline bool
+is_wanted(struct latency_tracker *tracker,
+	  const struct latency_tracker_verdict *verdict)
 {
 	return !tracker->wanted || tracker->wanted(verdict);
 }
@@ -116,13 +117,16 @@ int lt_finish_late(struct latency_tracker *tracker,
 		.flag = LATENCY_TRACKER_ENDED,
 		.timed_out = lt_event_settle(event),
 	};
-	bool is_late, is_default = complete_verdict(tracker, event, &verdict);
+	u64 default_ns = complete_verdict(tracker, event, &verdict);
+	bool is_late;
 
 	is_late = lt_is_late(delay_ns, verdict.threshold_ns) &&
 		  is_wanted(tracker, &verdict);
 	if (is_late) {
 		call_back(tracker, event, &verdict);
-		if (is_default)
+		if (unlikely(READ_ONCE(tracker->per_minute.wanted)) &&
+		    verdict.threshold_ns == default_ns &&
+		    !(lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD))
 			lt_per_minute_late(tracker, delay_ns);
 		/* Behind it: a poller that is woken finds the report. */
 		lt_count(tracker->counters, LT_LATE);

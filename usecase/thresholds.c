@@ -170,12 +170,12 @@ static int thresholds_set(const char *val, const struct kernel_param *kp)
 		free_table(new);
 		new = NULL;
 	}
-	if (err) {
+	if (err == -EINVAL)
 		pr_err_ratelimited("%s: thresholds: NAME:TIME,... with a time such as 20ms or 500us, at most %u of them; a name is %s\n",
 				   module_name(usecase->owner),
 				   LT_THRESHOLDS_MAX, usecase->threshold_names);
+	if (err)
 		return err;
-	}
 	/* Pairs with the address dependency in lt_thresholds_own(). */
 	smp_store_release(&usecase->thresholds, new);
 	if (usecase->tracker)

@@ -78,7 +78,7 @@ static void visit_whole(struct latency_tracker *tracker, struct bio *bio,
 
 static void on_submit(void *arg)
 {
-	struct lt_block_report report = {};
+	struct lt_block_report report = { .cgroup_ns = LATENCY_TRACKER_NEVER };
 	struct latency_tracker_in in = {
 		.priv = &report,
 		.priv_len = sizeof(report),

@@ -2,6 +2,7 @@
 /*
  * Of which disks operations are tracked, and what a report says of a disk.
  */
+#include <linux/minmax.h>
 #include <linux/rcupdate.h>
 
 #include "examples/block/block.h"
@@ -22,7 +23,10 @@ bool wants_disk(const struct gendisk *disk, dev_t part)
 	       lt_disk_is_path_of(disk_filter.name, disk->disk_name);
 }
 
-/* The disk, and the current task. */
+/*
+ * The disk, and the current task. Of the thresholds of control groups the lesser counts: a work
+ * item may issue what another task has inserted, and insert what was requeued.
+ */
 void describe(struct lt_block_report *report, const struct gendisk *disk)
 {
 	report->dev = lt_disk_dev(disk);
@@ -33,7 +37,8 @@ void describe(struct lt_block_report *report, const struct gendisk *disk)
 	/* Newer kernels, such as 7.3, do not disable preemption for a probe. */
 	rcu_read_lock();
 	report->cgroup_id = lt_task_cgroup_id(current);
-	report->cgroup_ns = lt_threshold_of_task(&block_usecase, current);
+	report->cgroup_ns = min(report->cgroup_ns,
+				lt_threshold_of_task(&block_usecase, current));
 	rcu_read_unlock();
 	report->pid = current->pid;
 	memcpy(report->comm, current->comm, TASK_COMM_LEN);

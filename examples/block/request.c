@@ -16,7 +16,6 @@
  */
 #include <linux/atomic.h>
 #include <linux/hash.h>
-#include <linux/minmax.h>
 
 #include "examples/block/block.h"
 
@@ -167,6 +166,7 @@ static void on_insert(void *data, struct request *rq)
 	if (!look_up_whole(data, rq, &report)) {
 		report.first = now;
 		report.requeues = 0;
+		report.cgroup_ns = LATENCY_TRACKER_NEVER;
 	}
 	describe_request(&report, rq);
 	begin(data, rq, LT_BLOCK_QUEUE, &report, now);
@@ -175,7 +175,7 @@ static void on_insert(void *data, struct request *rq)
 static void on_issue(void *data, struct request *rq)
 {
 	struct lt_block_report report;
-	u64 now, cgroup_ns;
+	u64 now;
 
 	if (!wants(rq))
 		return;
@@ -185,11 +185,8 @@ static void on_issue(void *data, struct request *rq)
 	report.cgroup_ns = LATENCY_TRACKER_NEVER;
 	end_handing_over(data, rq, LT_BLOCK_QUEUE, LT_BLOCK_ISSUED, &report,
 			 now);
-	/* A work item may issue what another task has inserted. */
-	cgroup_ns = report.cgroup_ns;
 	look_up_whole(data, rq, &report);
 	describe_request(&report, rq);
-	report.cgroup_ns = min(report.cgroup_ns, cgroup_ns);
 	begin(data, rq, LT_BLOCK_DEVICE, &report, now);
 }
 
@@ -262,6 +259,7 @@ static void on_requeue(void *data, struct request *rq)
 	if (!end_handing_over(data, rq, LT_BLOCK_DEVICE, LT_BLOCK_REQUEUED,
 			      &report, now) &&
 	    !look_up(data, rq, LT_BLOCK_QUEUE, &report)) {
+		report.cgroup_ns = LATENCY_TRACKER_NEVER;
 		describe_request(&report, rq);
 		report.first = now;
 	}

@@ -84,7 +84,7 @@ UNITS = {b's': 10**9, b'ms': 10**6, b'us': 1000, b'ns': 1}
 
 
 def thresholds(f, text):
-    """NAME:TIME,NAME:TIME... of groups that the tracker knows, see NAMED, or that are control groups."""
+    """NAME:TIME,NAME:TIME... of groups that the tracker knows, see f.named(), or that are control groups."""
     shown, names, text = [], set(), text.strip(SPACE)
     for entry in text.split(b',') if text else ():
         match = re.fullmatch(rb'(.+):([0-9]+)(s|ms|us|ns)', entry.strip(SPACE), re.S)

@@ -25,6 +25,7 @@ NAMES = {
     "network": ("network", "one tracker"),
     "six": ("all six", "several trackers"),
     "six-unprofiled": ("all six, without profiles", "several trackers"),
+    "six-grouped": ("all six, with groups", "several trackers"),
     "stacks": ("wakeup + syscalls, with stacks", "several trackers"),
     "sampling": ("syscalls, calls late: stacks sampled", "several trackers"),
     "all": ("all six, with all their events", "several trackers"),

@@ -30,6 +30,7 @@ extern struct lt_usecase block_usecase;
 /* disk.c */
 bool wants_disk(const struct gendisk *disk, dev_t part);
 void describe(struct lt_block_report *report, const struct gendisk *disk);
+int name_of_disk(dev_t dev, char *name, size_t len);
 
 /* groups.c */
 void block_group_ids(const void *key, const void *priv, const void *out_data,

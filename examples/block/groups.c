@@ -4,7 +4,6 @@
  * the task that began it.
  */
 #include <linux/bits.h>
-#include <linux/kdev_t.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -69,13 +68,13 @@ static const char *const stages[] = {
 int block_group_name(u64 id, char *name)
 {
 	dev_t dev = id >> (OP_BITS + STAGE_BITS);
-	char text[LT_DISK_TEXT_LEN];
-	struct lt_disk disk;
+	char disk[DISK_NAME_LEN];
+	int err;
 
-	snprintf(text, sizeof(text), "%u:%u", MAJOR(dev), MINOR(dev));
-	if (lt_disk_find(text, &disk) || !disk.name[0])
-		return -ENOENT;
-	snprintf(name, LATENCY_TRACKER_GROUP_NAME, "%s %s %s", disk.name,
+	err = name_of_disk(dev, disk, sizeof(disk));
+	if (err)
+		return err;
+	snprintf(name, LATENCY_TRACKER_GROUP_NAME, "%s %s %s", disk,
 		 ops[id >> STAGE_BITS & (BIT(OP_BITS) - 1)],
 		 stages[id & (BIT(STAGE_BITS) - 1)]);
 	return 0;

@@ -29,10 +29,14 @@ KEY = $(shell sed -n 's/^CONFIG_MODULE_SIG_KEY="\?\([^"]*\)"\?/\1/p' '$(KDIR)/in
 NO_KEY = $(if $(filter pkcs11:%,$(KEY))$(wildcard $(KEY) $(KDIR)/$(KEY)),,CONFIG_MODULE_SIG_ALL=)
 # Beside the modules, and so where they are staged, if they are.
 SBINDIR ?= /usr/local/sbin
+PREFIX = $(or $(DESTDIR),$(INSTALL_MOD_PATH))$(patsubst %/,%,$(dir $(SBINDIR)))
+COMMAND = $(PREFIX)/lib/latency-tracker/latency_tracker
 INSTALLED_SBIN = $(or $(DESTDIR),$(INSTALL_MOD_PATH))$(SBINDIR)
+MAN = $(PREFIX)/share/man/man8/latency-tracker.8
+COMPLETION = $(PREFIX)/share/bash-completion/completions/latency-tracker
 DEPMOD = depmod -a $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') '$(RELEASE)'
 
-.PHONY: all modules install uninstall dkms dkms-source dkms-remove deb \
+.PHONY: all modules install install-command uninstall dkms dkms-source dkms-remove deb \
 	lttng lttng-install lttng-uninstall check demo lint clean help
 
 all: modules
@@ -48,14 +52,24 @@ install: modules
 	rm -rf '$(INSTALLED)/$(INSTALL_DIR)'
 	$(MAKE) -C '$(KDIR)' M='$(CURDIR)' INSTALL_MOD_DIR='$(INSTALL_DIR)' $(NO_KEY) modules_install
 	$(DEPMOD)
-	install -D -t '$(INSTALLED_SBIN)' scripts/on-latency
+	$(MAKE) install-command
 	@test -z '$(wildcard $(INSTALLED)/updates/dkms/latency_tracker.ko*)' || \
 		echo 'Warning: DKMS has installed latency-tracker, too: remove one of the two.'
+
+# The programs alone.
+install-command:
+	install -D -t '$(INSTALLED_SBIN)' scripts/on-latency tools/latency-tracker
+	rm -rf '$(COMMAND)'
+	install -D -m 644 -t '$(COMMAND)' tools/latency_tracker/*.py
+	echo '$(VERSION)' >'$(COMMAND)/VERSION'
+	install -D -m 644 tools/latency-tracker.8 '$(MAN)'
+	install -D -m 644 tools/completions/latency-tracker '$(COMPLETION)'
 
 uninstall:
 	rm -rf '$(INSTALLED)/$(INSTALL_DIR)'
 	$(DEPMOD)
-	rm -f '$(INSTALLED_SBIN)/on-latency'
+	rm -f '$(INSTALLED_SBIN)/on-latency' '$(INSTALLED_SBIN)/latency-tracker' '$(MAN)' '$(COMPLETION)'
+	rm -rf '$(dir $(COMMAND))'
 	@echo 'Modules that are loaded stay loaded until "modprobe -r" or a reboot.'
 
 # lttng/: apart, since it needs the sources of lttng-modules, built.
@@ -115,14 +129,16 @@ help:
 	@echo 'make            build the modules for the running kernel'
 	@echo '  KVER=VERSION  for another installed kernel'
 	@echo '  KDIR=DIR      against the kernel headers or build tree in DIR'
-	@echo 'make install    install the modules for that kernel, and on-latency'
+	@echo 'make install    install the modules for that kernel, latency-tracker and on-latency'
+	@echo 'make install-command'
+	@echo '                only these two programs'
 	@echo 'make uninstall  remove them again'
 	@echo 'make dkms       install the modules with DKMS: for every kernel to come, too'
 	@echo 'make dkms-remove  remove them again'
 	@echo 'make lttng LTTNG_MODULES=DIR'
 	@echo '                the probe for LTTng, whose modules were built in DIR; and'
 	@echo '                lttng-install, lttng-uninstall. See scripts/lttng-modules.'
-	@echo 'make deb        the Debian package latency-tracker-dkms, into build/deb'
+	@echo 'make deb        the Debian packages latency-tracker and -dkms, into build/deb'
 	@echo 'make demo       scripts/demo: late operations of a real workload, in a VM'
 	@echo 'make check      scripts/check: all tests'
 	@echo 'make lint       scripts/lint: style and static checks'

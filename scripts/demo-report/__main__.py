@@ -14,7 +14,7 @@ try:
 except ModuleNotFoundError:
     sys.exit("demo-report: install the package python3-rich: run scripts/setup")
 from run import Counters, Run
-from units import human, spread
+from latency_tracker.units import human, spread
 
 
 class Report:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypedDict, TypeVar
 
 from events import Late, Syscall, read_trace
-from units import human
+from latency_tracker.units import human
 
 AnyEvent = TypeVar("AnyEvent")
 AnyLate = TypeVar("AnyLate", bound=Late)

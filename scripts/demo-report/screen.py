@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the report is shown with: text, tables, stacks."""
 import io
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -13,33 +12,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from events import Late, Stack
-from units import human
+from latency_tracker.stacks import USER_SPACE, function, in_short
+from latency_tracker.units import human
 
 AnyLate = TypeVar("AnyLate", bound=Late)
-
-USER_SPACE = re.compile(r"(irqentry_)?exit_to_user_mode\w*|syscall_exit_to_user_mode\w*")
-# Frames that every stack of their kind has at its ends.
-INNER = re.compile(r"(__)?schedule|preempt_schedule(_common|_irq|_notrace)?|io_schedule")
-OUTER = re.compile(r"do_syscall_64|entry_SYSCALL_64_after_hwframe|ret_from_fork(_asm)?|"
-                   r"kthread|asm_\w+")
-INTERRUPT = re.compile(r"asm_(sysvec|common_interrupt|exc_nmi)\w*")
-
-
-def function(frame: str) -> str:
-    return frame.split(" ")[0]
-
-
-def in_short(stack: Stack) -> Stack:
-    """Without what all of them have."""
-    first, last = 0, len(stack)
-    while first < last - 1 and INNER.fullmatch(function(stack[first])):
-        first += 1
-    while last > first + 1 and OUTER.fullmatch(function(stack[last - 1])):
-        last -= 1
-    shown = stack[first:last]
-    # What was interrupted has nothing to do with it.
-    interrupt = next((i for i, frame in enumerate(shown) if INTERRUPT.match(frame)), None)
-    return shown[:interrupt + 1] if interrupt else shown
 
 
 class Screen:

@@ -1,36 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is shown of each tracker: TRACKERS, in that order."""
 import os
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich.markup import escape
 
-from events import (Block, Irq, Late, Network, OffcpuSwitch, OffcpuWakeup, Softirq, Stack, Syscall,
+from events import (Block, Irq, Late, Network, OffcpuSwitch, OffcpuWakeup, Softirq, Syscall,
                     SyscallStack, Wakeup)
+from latency_tracker.stacks import function, reason
+from latency_tracker.units import human, size
+from latency_tracker.words import PROTOCOLS, WAITING_CALLS, WAITING_FUNCTIONS, operation
 from run import Run, worst_first
-from screen import Screen, function
-from units import human, size
-
-# Calls that wait for something to do: being late is what they are for.
-WAITING_CALLS = set(
-    "poll ppoll select pselect6 epoll_wait epoll_pwait epoll_pwait2 futex pause "
-    "nanosleep clock_nanosleep wait4 waitid rt_sigtimedwait rt_sigsuspend accept "
-    "accept4 recvfrom recvmsg io_getevents io_uring_enter restart_syscall".split())
-# Functions in which a call or a task waits for the data of another task.
-WAITING_FUNCTIONS = {"pipe_read", "unix_stream_read_generic", "unix_stream_data_wait",
-                     "n_tty_read", "sk_wait_data"}
-# Frames that only say that a task waits; what it waits for is further out.
-HOW = re.compile(r"\w*schedule\w*|bit_wait\w*|__wait_on_bit\w*|out_of_line_wait_on_bit\w*|"
-                 r"__wait_for_common|wait_for_completion\w*|prepare_to_wait\w*|"
-                 r"futex_wait_queue|do_wait_intr\w*|\w*_mutex_lock\w*|mutex_lock\w*|"
-                 r"rwsem_down\w*|down_(read|write)\w*|__down\w*|folio_wait_bit\w*")
-OPERATIONS = {"R": "read", "W": "write", "D": "discard", "E": "erase", "F": "flush",
-              "N": "other"}
-OPERATION_FLAGS = {"S": "sync", "M": "meta", "A": "ahead", "F": "FUA"}
-PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP"}
+from screen import Screen
 
 
 @dataclass(frozen=True)
@@ -74,15 +57,6 @@ def wakeup(run: Run, screen: Screen) -> None:
     screen.explain("a task that could run had to wait for a CPU. Held by: the task that "
                    "had the CPU for the longest\npart of the wait; its stack is where it gave the "
                    "CPU up. swapper is the idle task: waking the CPU took that long.")
-
-
-def reason(stack: Stack) -> str:
-    """The innermost function that says what a task was waiting for."""
-    names = [function(frame) for frame in stack]
-    for name in names:
-        if not HOW.fullmatch(name):
-            return name
-    return names[0] if names else "-"
 
 
 def offcpu(run: Run, screen: Screen) -> None:
@@ -139,26 +113,16 @@ def syscalls(run: Run, screen: Screen) -> None:
                    "dim.")
 
 
-def operation(event: Block) -> str:
-    # A leading F is a flush that comes first, which a pure flush has, too.
-    kinds, name = event.rwbs, ""
-    if kinds[:1] == "F" and kinds[1:2] in OPERATIONS:
-        kinds, name = kinds[1:], "" if kinds[1] == "F" else "flush, "
-    name += OPERATIONS.get(kinds[:1], kinds[:1])
-    words = [OPERATION_FLAGS.get(flag, flag) for flag in kinds[1:]]
-    return " ".join([name] + ([f"({', '.join(words)})"] if words else []))
-
-
 def block(run: Run, screen: Screen) -> None:
     late = run.late(Block)
-    screen.groups(late, lambda e: (e.comm, operation(e), e.stage), never,
+    screen.groups(late, lambda e: (e.comm, operation(e.rwbs), e.stage), never,
                   ("task", "operation", "stage"))
     table = screen.table(">delay", "stage", "disk", ">sector", ">size", "operation", "task",
                          "result")
     for event in late[:5]:
         table.add_row(human(event.delay), event.stage, event.dev.replace(",", ":"),
                       str(event.sector) if event.nr_bytes else "-",
-                      size(event.nr_bytes) if event.nr_bytes else "-", operation(event),
+                      size(event.nr_bytes) if event.nr_bytes else "-", operation(event.rwbs),
                       escape(f"{event.comm} ({event.pid})"),
                       "ok" if not event.error else os.strerror(-event.error))
     screen.print(table)

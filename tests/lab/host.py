@@ -11,15 +11,18 @@ from .options import Options
 # has its time of a CPU, not of the clock.
 ASIDE = {"models", "fuzz", "fuzz-mutants"}
 # Not in the short form.
-_LONG = {"host-mutants", "fuzz", "fuzz-mutants"}
+_LONG = {"command-mutants", "host-mutants", "fuzz", "fuzz-mutants"}
 
 
 def host_suites(top: Path, options: Options) -> dict[str, list[str]]:
     """The suites that were asked for, with their commands, in their order."""
     make = ["make", "-s", "-C", str(top / "tests/host")]
-    pytest = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:terminal"]
+    pytest = ["env", f"PYTHONPATH={top}/tests:{top}/tools", sys.executable, "-P", "-m", "pytest"]
+    pytest += ["-p", "lab.ktap", "-p", "no:cacheprovider", "-p", "no:terminal"]
     suites = {
-        "check-self": ["env", f"PYTHONPATH={top}/tests", *pytest, str(top / "tests/lab")],
+        "check-self": [*pytest, str(top / "tests/lab")],
+        "command": [*pytest, str(top / "tests/command")],
+        "command-mutants": [str(top / "tests/mutants/run"), "--kind", "command"],
         "judges": [sys.executable, str(top / "tests/guest/known.py")],
         "host": [*make, "check", *(["QUICK=1"] if options.quick else [])],
         "host-mutants": [*make, "mutants"],

@@ -15,6 +15,9 @@ Sets up, builds and runs all tests. The last line is "N passed, N failed, N skip
 the exit status is 0 only if none failed.
 
   check-self     does scripts/check itself count right? (tests/lab)
+  command        the program latency-tracker, without a kernel (tests/command)
+  command-mutants
+                 broken variants of it, each of which these tests must catch
   judges         do the programs that judge traces judge right?
   host           the core's lock-free parts in user space: stress tests, plain,
                  with AddressSanitizer and with ThreadSanitizer

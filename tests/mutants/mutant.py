@@ -13,6 +13,7 @@ a kind with its words:
     fuzz FUZZER [MODE]            a fuzzer of tests/host/fuzz, which begins from nothing
     guest TEST                    tests/guest/TEST.tc; the file is of a kernel module
     script TEST                   the same; the file is put over the one that the guest sees
+    command TEST                  tests/command/test_TEST.py, without a kernel
 """
 import hashlib
 import subprocess
@@ -21,7 +22,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 # How many words each kind has.
-KINDS = {'host': (2, 3), 'fuzz': (1, 2), 'guest': (1, 1), 'script': (1, 1)}
+KINDS = {'host': (2, 3), 'fuzz': (1, 2), 'guest': (1, 1), 'script': (1, 1), 'command': (1, 1)}
 KERNEL_KINDS = ('guest', 'script')
 
 

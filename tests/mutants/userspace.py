@@ -138,9 +138,34 @@ class Fuzz:
                        f'{self.seconds} s, see {directory}/log')
 
 
+class Command:
+    """The tests of tools/latency-tracker that need no kernel."""
+
+    def __init__(self) -> None:
+        self.room = TOP / 'build/command-mutants'
+
+    def catch(self, mutant: Mutant) -> Verdict:
+        directory = self.room / mutant.short
+        for room in ('tools', 'tests/command'):
+            shutil.copytree(TOP / room, directory / room, ignore=shutil.ignore_patterns('__pycache__'))
+        (directory / mutant.file).write_text(mutant.text())
+        test = f'test_{mutant.words[0]}.py'
+        status = run(['/usr/bin/python3', '-P', '-m', 'pytest', '-q', '-x', '-p', 'no:cacheprovider',
+                      directory / 'tests/command' / test], directory, HOST_LIMIT,
+                     {'PYTHONPATH': f'{directory}/tests:{directory}/tools'})
+        # 1: a test has failed; what else there is, such as a file that cannot be read, says nothing.
+        if status not in (0, 1, 124):
+            raise Unusable(f'its tests do not run, see {directory}/log')
+        if status:
+            return Verdict(mutant, True, f'caught by {test}')
+        return Verdict(mutant, False, f'{test} did not notice, see {directory}/log')
+
+
 def catch(mutants: list[Mutant], seconds: int, report: Callable[[Verdict], None]) -> None:
     """Those of one kind, as many at a time as there are CPUs."""
-    catcher: Host | Fuzz = Host() if mutants[0].kind == 'host' else Fuzz(seconds)
+    kind = mutants[0].kind
+    catcher: Host | Fuzz | Command = \
+        Host() if kind == 'host' else Command() if kind == 'command' else Fuzz(seconds)
     shutil.rmtree(catcher.room, ignore_errors=True)
 
     def one(mutant: Mutant) -> Verdict:

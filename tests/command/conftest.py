@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the tests of the command share. Run them with
+
+    PYTHONPATH=tests:tools python3 -P -m pytest tests/command
+"""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from latency_tracker.main import main
+
+from .fake import Fake
+
+
+class Told:
+    """How a run has ended."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+    @property
+    def objects(self) -> list[dict[str, object]]:
+        """Of a run with --json."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+class Shell:
+    """Runs the command on a machine."""
+
+    def __init__(self, machine: Fake, capsys: pytest.CaptureFixture[str]) -> None:
+        self.machine, self.capsys = machine, capsys
+
+    def __call__(self, *words: str) -> Told:
+        try:
+            status = main(list(words), self.machine)
+        except SystemExit as end:
+            status = int(end.code or 0)
+        out, err = self.capsys.readouterr()
+        return Told(status, out, err)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Fake:
+    """Without trackers."""
+    return Fake(tmp_path)
+
+
+@pytest.fixture
+def shell(machine: Fake, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """The command, in Greenwich."""
+    monkeypatch.setenv('TZ', 'UTC')
+    return Shell(machine, capsys)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A machine in a directory, whose trackers have the files of Documentation/ABI/sysfs. It is written by
+that document, and shares nothing with the program that reads it."""
+from __future__ import annotations
+
+import os
+import struct
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from latency_tracker.machine import Machine
+
+NOW_NS = 100 * 10**9
+COUNTERS = {'capacity': 4096, 'cleared': 0, 'clock_back': 0, 'collected': 0, 'crossings': 0,
+            'finished': 90, 'late': 3, 'memory_bytes': 1 << 20, 'pending': 10, 'per_minute': 0,
+            'skipped': 0, 'started': 100, 'threshold_now_ns': 10**7, 'threshold_ns': 10**7,
+            'timeout_ns': 0, 'timeouts': 0, 'tracking_on': 1, 'unwatched': 0}
+PARAMETERS = {'usec_threshold': '10000', 'usec_timeout': '0', 'per_minute': '0', 'profile': 'Y',
+              'groups': 'N', 'thresholds': '', 'cgroup': '', 'max_events': '4096'}
+UNSIGNED, SIGNED, NAMED, ADDRESS, TEXT, STACK = range(1, 7)
+Fields = Sequence[tuple[str, int, object]]
+
+
+def bucket_of(delay_ns: int, schema: int, first: int, last: int) -> int:
+    """By integers only: 2^(i/2^schema) < delay <= 2^((i+1)/2^schema), in seconds."""
+    steps = 1 << schema
+    power, base = max(delay_ns, 1)**steps, 10**(9 * steps)
+    index: int = power.bit_length() - base.bit_length() - 2
+    while power > (base << index + 1 if index >= -1 else base >> -index - 1):
+        index += 1
+    return min(max(index, first), last)
+
+
+def buckets_file(delays: Sequence[int], generations: Iterable[int] = (7,) * 8) -> bytes:
+    """profile/buckets, the same delays in all windows."""
+    counts = Counter(-766 if delay < 64 else bucket_of(delay, 5, -765, 195) for delay in delays)
+    data = b''
+    for number, generation in enumerate(generations):
+        first = number % 2 * 481
+        head = struct.pack('=QIIiiIIIIQQQQQ', 0x464f5250544c, 1, number // 2, 5, first - 766, first, 481,
+                           962, 0, generation, NOW_NS - 60 * 10**9, NOW_NS, sum(delays),
+                           max(delays, default=0))
+        data += head.ljust(248, b'\0') + struct.pack(
+            '=481Q', *(counts[first - 766 + i] for i in range(481)))
+    return data
+
+
+def groups_file(groups: Mapping[tuple[str, bytes], Sequence[int]]) -> bytes:
+    """profile/groups: the delays of each dimension and name; all of them in the last minute."""
+    data = b''
+    for number, ((dimension, name), delays) in enumerate(groups.items()):
+        counts = Counter(bucket_of(delay, 3, -192, 48) for delay in delays)
+        row = [counts[i - 192] for i in range(241)]
+        longest, total = max(delays, default=0), sum(delays)
+        data += struct.pack('=QIIiiIIQQQQQQQQQII16s64s', 0x50555247544c, 1, 0, 3, -192, 241, len(groups),
+                            5, number, 0, NOW_NS - 60 * 10**9, NOW_NS, total, longest, total, longest,
+                            name == b'other', 0, dimension.encode(), name).ljust(240, b'\0')
+        data += struct.pack('=482Q', *row, *row).ljust(4096 - 240, b'\0')
+    return data
+
+
+def record(nr: int, event: str, fields: Fields, window: int = 4, rank: int = 0, at_ns: int = NOW_NS,
+           generation: int = 3) -> bytes:
+    """A record of profile/last; nr 0: an empty one. A NAMED field is a number and its name."""
+    values = {name: value for name, _, value in fields}
+    delay, start = values.get('delay', 0), values.get('start', 0)
+    names = {'ended': 0, 'pending': 1, 'collected': 2}
+    flag = values.get('flag', (0, 'ended'))
+    heads, texts = b'', b''
+    base = 128 + 32 * len(fields)
+    for name, kind, value in fields:
+        text_at = 0
+        if isinstance(value, tuple):
+            data = struct.pack('=I', value[0])
+        elif isinstance(value, str):
+            data = value.encode() + b'\0'
+        elif isinstance(value, bytes):
+            data = value + b'\0'
+        elif isinstance(value, list):
+            data = struct.pack(f'={len(value)}Q', *value)
+        else:
+            assert isinstance(value, int)
+            data = value.to_bytes(8, 'little', signed=kind == SIGNED)
+        at = base + len(texts)
+        texts += data
+        if isinstance(value, tuple):
+            text_at = base + len(texts)
+            texts += str(value[1]).encode() + b'\0'
+        heads += struct.pack('=24sHHHH', name.encode(), kind, len(data), at, text_at)
+    if not nr:
+        heads = texts = b''
+    assert isinstance(flag, tuple)
+    head = struct.pack('=QIIIIQQQQQQQIIII32s', 0x53434552544c, 1, 128 + len(heads + texts), window, rank,
+                       generation, 0, NOW_NS, nr, at_ns if nr else 0, start if nr else 0,
+                       delay if nr else 0, names[str(flag[1])] if nr else 0,
+                       len(fields) if nr else 0, 128 if nr else 0, 0, event.encode() if nr else b'')
+    return (head + heads + texts).ljust(4096, b'\0')
+
+
+def syscall(delay: int = 236_000_000, comm: str | bytes = 'mariadbd', flag: tuple[int, str] = (0, 'ended'),
+            pid: int = 252, **more: object) -> Fields:
+    """The fields of a syscall_latency."""
+    values: dict[str, object] = {'cgroup_id': 1, 'nr': 75, 'ret': 0, 'call': 'fdatasync', 'compat': 0, **more}
+    return (('delay', UNSIGNED, delay), ('start', UNSIGNED, NOW_NS - delay), ('comm', TEXT, comm),
+            ('pid', SIGNED, pid), ('tgid', SIGNED, pid), ('flag', NAMED, flag),
+            *((name, TEXT if isinstance(value, str) else SIGNED, value) for name, value in values.items()))
+
+
+class Fake(Machine):
+    """Its modprobe makes and removes the directories; what it did is in log."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(str(root))
+        self.log: list[str] = []
+        self.fails: dict[str, str] = {}
+        self.put('/proc/self/stat', '')
+        self.put(f'/proc/{os.getpid()}/stat', f'{os.getpid()} (a b) c) S ' + '0 ' * 18 + '4711 0\n')
+
+    def put(self, name: str, data: str | bytes, mode: int = 0o644) -> None:
+        """A file."""
+        path = self.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        path.chmod(mode)
+
+    def tracker(self, name: str, **more: object) -> None:
+        """A tracker that works."""
+        state = f'/sys/kernel/latency_tracker/{name}'
+        counters: dict[str, object] = {**COUNTERS, **more}
+        for counter, value in counters.items():
+            self.put(f'{state}/{counter}', f'{value}\n')
+        self.put(f'{state}/profile/groups_on', '0\n')
+        self.put(f'{state}/profile/lost', '0\n')
+        self.put(f'{state}/profile/buckets', buckets_file([10**6] * 90))
+        self.put(f'{state}/profile/groups', b'')
+        self.put(f'{state}/profile/last', b''.join(record(0, '', ()) for _ in range(64)))
+        self.put(f'{state}/profile/worst', b''.join(
+            record(0, '', (), window, rank) for window in range(4) for rank in range(16)))
+        calls = {'calls': '!poll,!futex'} if name == 'syscalls' else {}
+        for parameter, text in {**PARAMETERS, **calls}.items():
+            self.put(f'/sys/module/latency_tracker_{name}/parameters/{parameter}', f'{text}\n',
+                     0o444 if parameter == 'max_events' else 0o644)
+
+    def last(self, name: str, *records: bytes) -> None:
+        """What profile/last has."""
+        empty = [record(0, '', ())] * (64 - len(records))
+        self.put(f'/sys/kernel/latency_tracker/{name}/profile/last', b''.join([*records, *empty]))
+
+    def run(self, words: Sequence[str]) -> tuple[int, str]:
+        """modprobe [-r] MODULE [NAME=VALUE...]."""
+        self.log.append(' '.join(words))
+        name = words[-1 if words[1] == '-r' else 1]
+        if name in self.fails:
+            return 1, self.fails[name]
+        tracker = name.replace('latency_tracker_', '')
+        if words[1] == '-r':
+            for path in (self.path(f'/sys/kernel/latency_tracker/{tracker}'),
+                         self.path(f'/sys/module/{name}')):
+                for file in sorted(path.rglob('*'), reverse=True):
+                    file.rmdir() if file.is_dir() else file.unlink()
+                path.rmdir()
+            return 0, ''
+        self.tracker(tracker)
+        for word in words[2:]:
+            parameter, _, value = word.partition('=')
+            self.put(f'/sys/module/{name}/parameters/{parameter}', value + '\n')
+        return 0, ''
+
+    def monotonic_ns(self) -> int:
+        """It stands still."""
+        return NOW_NS
+
+    def wall_ns(self) -> int:
+        """2026-11-27, noon in Greenwich."""
+        return 1795780800 * 10**9

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Numbers, times, and what a terminal may get."""
+from __future__ import annotations
+
+import io
+import random
+
+import pytest
+
+from latency_tracker import Error
+from latency_tracker.output import Output, cut, printable, width
+from latency_tracker.units import NEVER_NS, exact, human, parse_time
+
+
+@pytest.mark.parametrize('text, ns', [
+    ('50ms', 50_000_000), ('1.5s', 1_500_000_000), ('0', 0), ('0ms', 0), ('7ns', 7), ('3us', 3000),
+    ('3µs', 3000), ('2m', 120 * 10**9), ('1h', 3600 * 10**9), ('never', NEVER_NS), ('0.25us', 250)])
+def test_a_time(text: str, ns: int) -> None:
+    assert parse_time(text) == ns
+
+
+@pytest.mark.parametrize('text', ['', '50', '5 0ms', 'ms', '-1ms', '1.0000000001s', '0.5ns', '1e3ms',
+                                  '99999999999999999999h', '1ms ', '１ms', '1.ms'])
+def test_no_time(text: str) -> None:
+    with pytest.raises(Error):
+        parse_time(text)
+
+
+def test_an_exact_time_reads_back() -> None:
+    chance = random.Random(1)
+    for _ in range(500):
+        ns = chance.randrange(1, 10**chance.randrange(1, 19))
+        assert parse_time(exact(ns)) == ns
+    assert parse_time(exact(NEVER_NS)) == NEVER_NS
+
+
+@pytest.mark.parametrize('ns, text', [(0, '0 ns'), (999, '999 ns'), (1000, '1.00 µs'), (12_345_678, '12.3 ms'),
+                                      (236_000_000, '236 ms'), (35.6e9, '35.6 s'), (NEVER_NS, 'never')])
+def test_for_people(ns: float, text: str) -> None:
+    assert human(ns) == text
+
+
+def test_what_moves_the_cursor_is_written_out() -> None:
+    assert printable('a\x1b[2Jb\n\x9b\u202e\udc80') == 'a\\x1b[2Jb\\x0a\\x9b\\u202e\\udc80'
+    assert printable('naïve 漢') == 'naïve 漢'
+
+
+def test_wide_characters_count_twice() -> None:
+    assert width('漢字a') == 5 and width('e\u0301') == 1
+    assert cut('漢字漢字', 5) == '漢字…' and width(cut('漢字漢字', 4)) <= 4 and cut('abc', 3) == 'abc'
+
+
+def test_columns_stand_below_each_other() -> None:
+    stream = io.StringIO()
+    Output(stream=stream).table(['name', '>count'], [['漢', '1'], ['long name', '1,000']])
+    assert stream.getvalue().splitlines() == [
+        'name       count', '漢             1', 'long name  1,000']
+
+
+def test_a_stream_that_knows_no_micro() -> None:
+    raw = io.BytesIO()
+    out = Output(stream=io.TextIOWrapper(raw, encoding='ascii', write_through=True))
+    out.line('3.00 µs of 漢')
+    assert raw.getvalue() == b'3.00 us of ?\n'

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is outside: files of the kernel, other programs, clocks. Tests have another one."""
+from __future__ import annotations
+
+import errno
+import os
+import pathlib
+import re
+import subprocess
+import time
+from collections.abc import Sequence
+
+from latency_tracker import Error
+
+
+class KernelLog:
+    """What the kernel says from now on."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        try:
+            self.fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            os.lseek(self.fd, 0, os.SEEK_END)
+        except OSError:
+            self.fd = -1
+
+    def told(self) -> str:
+        """The messages of our modules since then, the last of them first; ends the listening."""
+        found = []
+        while self.fd >= 0:
+            try:
+                record = os.read(self.fd, 8192)
+            except BrokenPipeError:
+                continue
+            except OSError:
+                break
+            if not record:
+                break
+            line = record.split(b'\n')[0].decode(errors='backslashreplace')
+            found += re.findall(r'^[^;]*;(latency_tracker\w*: .*)', line)
+        if self.fd >= 0:
+            os.close(self.fd)
+        return '; '.join(reversed(found))
+
+
+class Machine:
+    """The one that runs this, or a directory that looks like it."""
+
+    def __init__(self, root: str = '/') -> None:
+        self.root = pathlib.Path(root)
+
+    def path(self, name: str) -> pathlib.Path:
+        """name begins with a slash."""
+        return self.root / name.lstrip('/')
+
+    def read(self, name: str) -> str:
+        """All of a text file; a missing one is FileNotFoundError."""
+        try:
+            return self.path(name).read_bytes().decode(errors='backslashreplace')
+        except PermissionError:
+            raise Error(f'{name} may be read by root only: use sudo') from None
+
+    def write(self, name: str, text: str) -> None:
+        """To a file of sysfs, in one go; what the kernel says if it refuses is in the Error."""
+        log = KernelLog(self.path('/dev/kmsg'))
+        try:
+            fd = os.open(self.path(name), os.O_WRONLY | os.O_CLOEXEC)
+            try:
+                os.write(fd, os.fsencode(text) or b'\n')
+            finally:
+                os.close(fd)
+        except PermissionError:
+            raise Error(f'{name} may be written by root only: use sudo') from None
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            why = log.told() or ('the kernel does not take that value' if error.errno == errno.EINVAL
+                                 else error.strerror)
+            raise Error(f'{pathlib.Path(name).name}={text}: {why}') from None
+
+    def run(self, words: Sequence[str]) -> tuple[int, str]:
+        """A program to its end: the status, and all that it has said."""
+        try:
+            done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, check=False, errors='backslashreplace')
+        except FileNotFoundError:
+            raise Error(f'there is no program {words[0]}: is /sbin in PATH?') from None
+        return done.returncode, done.stdout.strip()
+
+    def monotonic_ns(self) -> int:
+        """The clock of the trackers."""
+        return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+    def wall_ns(self) -> int:
+        """Since 1970."""
+        return time.time_ns()

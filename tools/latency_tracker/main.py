@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command line."""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from latency_tracker import Error, version
+from latency_tracker.cmd_hist import hist, top
+from latency_tracker.cmd_reports import last, watch, worst
+from latency_tracker.cmd_state import list_trackers, set_settings, start, status, stop
+from latency_tracker.live import live
+from latency_tracker.machine import Machine
+from latency_tracker.output import Output
+from latency_tracker.profile import WINDOWS
+from latency_tracker.schema import as_json_schema
+from latency_tracker.settings import HELP as SETTINGS
+from latency_tracker.units import parse_time
+
+PROGRAM = 'latency-tracker'
+Command = Callable[[argparse.Namespace, Machine, Output], int]
+
+
+class Parser(argparse.ArgumentParser):
+    """With the exit status 1 for what it does not understand: 2 says that something was found."""
+
+    def error(self, message: str) -> NoReturn:
+        """To standard error."""
+        self.exit(1, f'{PROGRAM}: {message}: see {self.prog} --help\n')
+
+
+def positive(text: str) -> int:
+    """The type of an option."""
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 10**9:
+        raise argparse.ArgumentTypeError(f'"{text}" is no number from 1 on')
+    return int(text)
+
+
+def number(text: str) -> int:
+    """The type of an option that may be 0."""
+    return 0 if text == '0' else positive(text)
+
+
+def time_ns(text: str) -> int:
+    """The type of an option: a time with its unit."""
+    try:
+        return parse_time(text)
+    except Error as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def seconds(text: str) -> float:
+    """The type of an option: a time with its unit."""
+    return time_ns(text) / 1e9
+
+
+def _filters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('--over', type=time_ns, metavar='TIME', help='only delays of so much, such as 50ms')
+    parser.add_argument('--comm', metavar='GLOB', help='only of tasks with such a name')
+    parser.add_argument('--pid', type=positive, metavar='PID', help='only of this thread or process')
+    parser.add_argument('--stack', type=number, default=6, metavar='N', help='frames of a stack (6); 0: none')
+
+
+def _trackers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('trackers', nargs='*', metavar='TRACKER', help='such as block; without: all that work')
+
+
+def _until(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('--for', dest='seconds', type=seconds, metavar='TIME', help='end after, such as 30s')
+    parser.add_argument('--max', type=positive, metavar='N', help='end after so many')
+
+
+def _sub(subs: argparse._SubParsersAction[Parser], name: str, run: Command, about: str, example: str,
+         more: str = '') -> Parser:
+    parser = subs.add_parser(
+        name, help=about, description=about[0].upper() + about[1:] + '.', allow_abbrev=False,
+        epilog=f'{more}\n\nexample:\n  {PROGRAM} {example}'.lstrip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--json', action='store_true', help='an object per line, as "schema" says')
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_state(subs: argparse._SubParsersAction[Parser]) -> None:
+    _sub(subs, 'list', list_trackers, 'the trackers, and whether they are loaded', 'list')
+    parser = _sub(subs, 'status', status, 'counters, losses, memory and cost of the trackers', 'status block')
+    parser.add_argument('--for', dest='seconds', type=seconds, default=1, metavar='TIME',
+                        help='measure the rate for so long (1s)')
+    _trackers(parser)
+    parser = _sub(subs, 'set', set_settings, 'change settings, all of them or none; without any, show them',
+                  'set block over=50ms dev=sda', SETTINGS)
+    parser.add_argument('--boot', action='store_true', help='also at each boot')
+    parser.add_argument('words', nargs='*', metavar='TRACKER|NAME=VALUE', help='"all": all that work')
+    parser = _sub(subs, 'start', start, 'load trackers, with settings; without names, all of them',
+                  'start syscalls over=100ms cgroup=/system.slice/mariadb.service', SETTINGS)
+    parser.add_argument('--boot', action='store_true', help='now, and at each boot')
+    parser.add_argument('words', nargs='*', metavar='TRACKER|NAME=VALUE')
+    parser = _sub(subs, 'stop', stop, 'unload trackers; without names, all of them', 'stop block')
+    parser.add_argument('--boot', action='store_true', help='now, and at each boot')
+    parser.add_argument('trackers', nargs='*', metavar='TRACKER')
+
+
+def _add_reports(subs: argparse._SubParsersAction[Parser]) -> None:
+    parser = _sub(subs, 'watch', watch, 'late operations as they happen: who, what, how long, why',
+                  'watch syscalls block --over 100ms', 'The exit status is 2 if --max ended it.')
+    _filters(parser)
+    _until(parser)
+    _trackers(parser)
+    parser = _sub(subs, 'last', last, 'the last reports of the trackers, although nobody has watched',
+                  'last offcpu --comm "mariadbd*"')
+    _filters(parser)
+    parser.add_argument('-n', dest='number', type=positive, default=20, metavar='N', help='so many (20)')
+    _trackers(parser)
+    parser = _sub(subs, 'worst', worst, 'the slowest operations of a window, although nobody has watched',
+                  'worst syscalls --window 1h')
+    _filters(parser)
+    parser.add_argument('--window', choices=WINDOWS, default='1h', help='(1h)')
+    parser.add_argument('-n', dest='number', type=positive, default=5, metavar='N', help='of each tracker (5)')
+    _trackers(parser)
+
+
+def _add_profiles(subs: argparse._SubParsersAction[Parser]) -> None:
+    parser = _sub(subs, 'hist', hist, 'the distribution of the delays of all operations, late or not',
+                  'hist block --window 1m,1h', 'With --by or --group: of groups, once "set TRACKER '
+                  'groups=on" was said.')
+    parser.add_argument('--window', metavar='NAMES', help=f'some of {",".join(WINDOWS)} (1m,total)')
+    parser.add_argument('--by', metavar='DIMENSION', help='call, disk, interrupt, device, class or cgroup')
+    parser.add_argument('--group', default='*', metavar='GLOB', help='only groups with such a name')
+    parser.add_argument('-n', dest='number', type=positive, default=20, metavar='N', help='rows (20)')
+    _trackers(parser)
+    parser = _sub(subs, 'top', top, 'what takes the most time: calls, disks, cgroups of the last minute',
+                  'top --by cgroup', 'Groups that were not counted are counted while it runs.')
+    parser.add_argument('--by', default='any', metavar='DIMENSION', help='one of those of "hist" (any)')
+    parser.add_argument('--every', dest='seconds', type=seconds, default=2, metavar='TIME', help='(2s)')
+    parser.add_argument('--turns', type=positive, metavar='N', help='end after so many')
+    parser.add_argument('-n', dest='number', type=positive, default=20, metavar='N', help='rows (20)')
+    _trackers(parser)
+
+
+def schema(_args: argparse.Namespace, _machine: Machine, out: Output) -> int:
+    """The JSON schema of what --json prints."""
+    out.raw(json.dumps(as_json_schema(), indent=1))
+    return 0
+
+
+def make_parser(with_commands: bool = True) -> Parser:
+    """Of everything but "on", whose options are its own. Without commands, options that stand before one
+    are not taken for those of the live view."""
+    parser = Parser(
+        prog=PROGRAM, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description='What is slow on this machine right now, and why: loads the trackers, finds '
+        'thresholds, shows each late operation in words, and leaves things as they were.',
+        epilog=f'Options of a command stand behind it.\n\nexample:\n  {PROGRAM} --for 30s\n\n{PROGRAM} COMMAND --help tells more; man {PROGRAM}.')
+    parser.add_argument('--version', action='version', version=f'{PROGRAM} {version()}')
+    parser.add_argument('--json', action='store_true', help='an object per line')
+    _filters(parser)
+    _until(parser)
+    parser.set_defaults(run=live)
+    if not with_commands:
+        return parser
+    subs = parser.add_subparsers(title='commands', metavar='COMMAND', parser_class=Parser)
+    _add_reports(subs)
+    _add_profiles(subs)
+    _add_state(subs)
+    subs.add_parser('on', help='act on a crossing: keep the trace, run a command', add_help=False)
+    _sub(subs, 'schema', schema, 'the JSON schema of what --json prints', 'schema')
+    return parser
+
+
+def run_on(words: list[str]) -> NoReturn:
+    """on-latency, which is beside this program when it is installed, and in scripts/ in a checkout."""
+    here = pathlib.Path(os.path.abspath(sys.argv[0])).parent
+    for path in here / 'on-latency', here.parent / 'scripts/on-latency':
+        if path.exists():
+            os.execv(path, [str(path), *words])
+    raise Error('on-latency is not installed')
+
+
+def main(argv: list[str], machine: Machine | None = None) -> int:
+    """The exit status: 0 it ended normally, 1 an error, 2 what was asked for was found."""
+    try:
+        if argv[:1] == ['on']:
+            run_on(argv[1:])
+        options_first = bool(argv) and argv[0].startswith('-') and argv[0] not in ('-h', '--help')
+        args = make_parser(not options_first).parse_args(argv)
+        run: Command = args.run
+        return run(args, machine or Machine(), Output(args.json))
+    except Error as error:
+        print(f'{PROGRAM}: {error}', file=sys.stderr)
+    except BrokenPipeError:
+        # The reader has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        print(f'{PROGRAM}: {error.filename or ""}: {error.strerror}', file=sys.stderr)
+    return 1

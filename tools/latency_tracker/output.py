@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is printed: text for people, or JSON, an object per line. Each line is flushed."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TextIO, Union
+
+# Changes when a program that reads the objects would have to.
+SCHEMA = 1
+Json = Union[str, int, float, bool, None, 'dict[str, Json]', 'list[Json]']
+STYLES = {'bold': '1', 'dim': '2', 'red': '31', 'green': '32', 'yellow': '33', 'cyan': '36'}
+
+
+def printable(text: str) -> str:
+    r"""As a terminal may get it: what is no text, such as what moves the cursor, is written \xNN, and
+    what turns the direction of the text, \uNNNN. A process chooses its own name."""
+    return ''.join(c if c.isprintable() else
+                   f'\\x{ord(c):02x}' if ord(c) < 256 else f'\\u{ord(c):04x}' for c in text)
+
+
+def width(text: str) -> int:
+    """Columns on a terminal."""
+    return sum(0 if unicodedata.combining(c) else
+               2 if unicodedata.east_asian_width(c) in 'WF' else 1 for c in text)
+
+
+def cut(text: str, columns: int) -> str:
+    """To so many columns, with an ellipsis if there were more."""
+    if width(text) <= columns:
+        return text
+    found, used = '', 0
+    for c in text:
+        used += width(c)
+        if used > columns - 1:
+            break
+        found += c
+    return found + '…'
+
+
+class Output:
+    """Where it goes, and how."""
+
+    def __init__(self, as_json: bool = False, stream: TextIO | None = None) -> None:
+        self.as_json = as_json
+        self.stream = stream or sys.stdout
+        self.terminal = self.stream.isatty()
+        self.colours = (self.terminal and not os.environ.get('NO_COLOR') and
+                        os.environ.get('TERM') != 'dumb')
+        # A stream in memory has none.
+        self.encoding = (self.stream.encoding or 'utf-8').lower()
+
+    @property
+    def columns(self) -> int:
+        """Of the terminal; without one there is no limit."""
+        return shutil.get_terminal_size((100, 24)).columns if self.terminal else 10**6
+
+    def style(self, text: str, style: str) -> str:
+        """A name in STYLES, or "" for none."""
+        return f'\x1b[{STYLES[style]}m{text}\x1b[0m' if self.colours and style else text
+
+    def raw(self, text: str = '') -> None:
+        """A line that is safe already."""
+        if not self.encoding.startswith('utf'):
+            text = text.replace('µ', 'u').encode(self.encoding, 'replace').decode(self.encoding)
+        self.stream.write(text + '\n')
+        self.stream.flush()
+
+    def line(self, text: str = '', style: str = '', indent: int = 0) -> None:
+        """Text for people, cut to the terminal if it is indented; nothing if JSON is wanted."""
+        if self.as_json:
+            return
+        text = printable(text)
+        if indent:
+            text = ' ' * indent + cut(text, max(self.columns - indent, 20))
+        self.raw(self.style(text, style))
+
+    def object(self, kind: str, **values: Json) -> None:
+        """A JSON object; nothing if text is wanted."""
+        if self.as_json:
+            self.raw(json.dumps({'schema': SCHEMA, 'type': kind, **values}))
+
+    def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]],
+              styles: Sequence[str] = ()) -> None:
+        """A head that begins with ">" is of a column of numbers. The last column that holds text is cut
+        where the terminal is too narrow."""
+        if self.as_json:
+            return
+        right = [head.startswith('>') for head in heads]
+        lines = [[head.lstrip('>') for head in heads], *([printable(cell) for cell in row] for row in rows)]
+        widths = [max(width(line[i]) for line in lines) for i in range(len(heads))]
+        over = sum(widths) + 2 * len(widths) - 2 - self.columns
+        if over > 0:
+            widest = max((w, i) for i, w in enumerate(widths) if not right[i] or all(right))[1]
+            widths[widest] = max(widths[widest] - over, 8)
+        for number, line in enumerate(lines):
+            cells = []
+            for cell, columns, is_right in zip(line, widths, right):
+                cell = cut(cell, columns)
+                pad = ' ' * (columns - width(cell))
+                cells.append(pad + cell if is_right else cell + pad)
+            style = 'bold' if not number else styles[number - 1] if styles else ''
+            self.raw(self.style('  '.join(cells).rstrip(), style))

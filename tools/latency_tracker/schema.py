@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What --json prints: an object per line, with "schema" and "type". Fields may be added."""
+from __future__ import annotations
+
+from latency_tracker.output import SCHEMA, Json
+
+# Of each type: what it is, and its fields; a "+" behind a type means that more numbers may follow.
+TYPES: dict[str, tuple[str, dict[str, str]]] = {
+    'tracker': ('list: a tracker, with its counters if it is loaded',
+                {'tracker': 'string', 'about': 'string', 'loaded': 'boolean'}),
+    'status': ('status: counters, Documentation/ABI/sysfs',
+               {'tracker': 'string', 'per_second': 'number', 'cpu_percent_estimate': 'number',
+                'records_lost': 'integer', 'started': 'integer', 'finished': 'integer',
+                'late': 'integer', 'skipped': 'integer', 'memory_bytes': 'integer'}),
+    'setting': ('set: as "set" takes it, and as the module has it',
+                {'tracker': 'string', 'name': 'string', 'value': 'string', 'parameter': 'string',
+                 'raw': 'string', 'fixed': 'boolean'}),
+    'started': ('start', {'tracker': 'string', 'loaded_now': 'boolean', 'boot': 'boolean',
+                          'threshold_ns': 'integer'}),
+    'stopped': ('stop', {'tracker': 'string'}),
+    'report': ('watch, last, worst: a late operation; says and details in words, fields as '
+               'Documentation/ABI/trace-events has them; times in ns of CLOCK_MONOTONIC, time is local',
+               {'tracker': 'string', 'event': 'string', 'time': 'string', 'at_ns': 'integer',
+                'start_ns': 'integer', 'delay_ns': 'integer', 'flag': 'string', 'window': 'string',
+                'rank': 'integer', 'nr': 'integer', 'says': 'string', 'details': 'array', 'idle': 'boolean',
+                'fields': 'object'}),
+    'summary': ('watch, at its end: alike operations', {
+        'tracker': 'string', 'who': 'string', 'what': 'string', 'count': 'integer', 'total_ns': 'integer',
+        'worst_ns': 'integer', 'pending': 'integer', 'idle': 'boolean'}),
+    'missed': ('reports that came too fast to be shown', {'count': 'integer'}),
+    'threshold': ('the live view: what is late now', {'tracker': 'string', 'threshold_ns': 'integer'}),
+    'histogram': ('hist: buckets_ns has the counts by the upper bound of the bucket', {
+        'tracker': 'string', 'window': 'string', 'schema_scale': 'integer', 'dimension': 'string?',
+        'group': 'string?', 'group_id': 'integer?', 'buckets_ns': 'object', 'count': 'integer',
+        'sum_ns': 'integer', 'max_ns': 'integer', 'p50_ns': 'integer', 'p90_ns': 'integer',
+        'p99_ns': 'integer', 'p999_ns': 'integer', 'p9999_ns': 'integer', 'span_ns': 'integer'}),
+    'top': ('top: a group of the last minute', {
+        'tracker': 'string', 'dimension': 'string', 'group': 'string', 'group_id': 'integer',
+        'per_second': 'number', 'count': 'integer', 'sum_ns': 'integer', 'max_ns': 'integer',
+        'p50_ns': 'integer', 'p99_ns': 'integer', 'span_ns': 'integer'}),
+}
+
+
+def as_json_schema() -> dict[str, Json]:
+    """As JSON Schema, draft 2020-12."""
+    objects: list[Json] = []
+    for kind, (about, fields) in TYPES.items():
+        properties: dict[str, Json] = {'schema': {'const': SCHEMA}, 'type': {'const': kind}}
+        for name, of in fields.items():
+            properties[name] = {'type': [of[:-1], 'null'] if of.endswith('?') else of}
+        objects.append({'description': about, 'type': 'object', 'properties': properties,
+                        'required': [*properties], 'additionalProperties': True})
+    return {'$schema': 'https://json-schema.org/draft/2020-12/schema', 'oneOf': objects}

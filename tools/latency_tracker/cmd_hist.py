@@ -73,11 +73,12 @@ def bars(chosen_windows: dict[str, Histogram], rows: int) -> tuple[list[str], li
 
 
 def emit(out: Output, tracker: Tracker, window: str, of: Histogram, group: Group | None = None) -> None:
-    """A window as JSON: buckets by their upper bound, ns."""
-    buckets = {str(of.upper_ns(bucket)): count for bucket, count in sorted(of.counts.items())}
+    """A window as JSON: buckets by their index, and by their upper bound, ns."""
+    indexes = {str(bucket): count for bucket, count in sorted(of.counts.items())}
+    bounds = {str(of.upper_ns(bucket)): count for bucket, count in sorted(of.counts.items())}
     out.object('histogram', tracker=tracker.name, window=window, schema_scale=of.schema,
                dimension=group.dimension if group else None, group=group.name if group else None,
-               group_id=group.id if group else None, buckets_ns={**buckets}, **of.figures())
+               group_id=group.id if group else None, buckets={**indexes}, buckets_ns={**bounds}, **of.figures())
 
 
 def show_groups(args: argparse.Namespace, tracker: Tracker, out: Output) -> None:

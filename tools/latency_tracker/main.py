@@ -13,6 +13,7 @@ from typing import NoReturn
 from latency_tracker import Error, version
 from latency_tracker.cmd_hist import hist, top
 from latency_tracker.cmd_reports import last, watch, worst
+from latency_tracker.compare import compare, save
 from latency_tracker.cmd_state import list_trackers, set_settings, start, status, stop
 from latency_tracker.live import live
 from latency_tracker.machine import Machine
@@ -142,6 +143,19 @@ def _add_profiles(subs: argparse._SubParsersAction[Parser]) -> None:
     _trackers(parser)
 
 
+def _add_compare(subs: argparse._SubParsersAction[Parser]) -> None:
+    parser = _sub(subs, 'compare', compare, 'which delays have changed, and not by chance', 'compare 1h 1m',
+                  'The exit status is 2 if something has changed. Of a file, all time is taken.')
+    parser.add_argument('before', metavar='BEFORE', help=f'a file of "save", or a window: {", ".join(WINDOWS)}')
+    parser.add_argument('after', metavar='AFTER', help='likewise')
+    parser.add_argument('--least', type=positive, default=5, metavar='PERCENT', help='change that counts (5)')
+    parser.add_argument('-n', dest='number', type=positive, default=20, metavar='N', help='rows (20)')
+    _trackers(parser)
+    parser = _sub(subs, 'save', save, 'all profiles of this moment to a file, for "compare"', 'save before.json')
+    parser.add_argument('file', metavar='FILE', help='is overwritten')
+    _trackers(parser)
+
+
 def schema(_args: argparse.Namespace, _machine: Machine, out: Output) -> int:
     """The JSON schema of what --json prints."""
     out.raw(json.dumps(as_json_schema(), indent=1))
@@ -166,6 +180,7 @@ def make_parser(with_commands: bool = True) -> Parser:
     subs = parser.add_subparsers(title='commands', metavar='COMMAND', parser_class=Parser)
     _add_reports(subs)
     _add_profiles(subs)
+    _add_compare(subs)
     _add_state(subs)
     subs.add_parser('on', help='act on a crossing: keep the trace, run a command', add_help=False)
     _sub(subs, 'schema', schema, 'the JSON schema of what --json prints', 'schema')

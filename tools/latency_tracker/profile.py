@@ -43,14 +43,22 @@ class Histogram:
             return bound_ns if bucket == first else self.max_ns
         return math.floor(math.pow(2, (bucket + 1) / 2**self.schema) * 10**9)
 
-    def quantile_ns(self, share: float) -> int:
-        """An upper bound, as the tracker's own files have it; 0 if there is no operation."""
+    def beyond(self, at: int) -> int:
+        """Operations in buckets behind one."""
+        return sum(count for bucket, count in self.counts.items() if bucket > at)
+
+    def bucket_of_quantile(self, share: float) -> int:
+        """Where it is; there must be an operation."""
         rank = max(math.ceil(round(self.count * share, 6)), 1)
         for bucket, count in sorted(self.counts.items()):
             rank -= count
             if rank <= 0:
-                return min(self.upper_ns(bucket), self.max_ns)
-        return 0
+                return bucket
+        raise ValueError('an empty histogram has no quantile')
+
+    def quantile_ns(self, share: float) -> int:
+        """An upper bound, as the tracker's own files have it; 0 if there is no operation."""
+        return min(self.upper_ns(self.bucket_of_quantile(share)), self.max_ns) if self.count else 0
 
     def figures(self) -> dict[str, int]:
         """What the file of a window has, by name."""

@@ -29,11 +29,15 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
         'worst_ns': 'integer', 'pending': 'integer', 'idle': 'boolean'}),
     'missed': ('reports that came too fast to be shown', {'count': 'integer'}),
     'threshold': ('the live view: what is late now', {'tracker': 'string', 'threshold_ns': 'integer'}),
-    'histogram': ('hist: buckets_ns has the counts by the upper bound of the bucket', {
+    'histogram': ('hist, save: counts by the index of the bucket, and by its upper bound; schema_scale is '
+                  'that of OpenTelemetry', {
         'tracker': 'string', 'window': 'string', 'schema_scale': 'integer', 'dimension': 'string?',
-        'group': 'string?', 'group_id': 'integer?', 'buckets_ns': 'object', 'count': 'integer',
+        'group': 'string?', 'group_id': 'integer?', 'buckets': 'object', 'buckets_ns': 'object', 'count': 'integer',
         'sum_ns': 'integer', 'max_ns': 'integer', 'p50_ns': 'integer', 'p90_ns': 'integer',
         'p99_ns': 'integer', 'p999_ns': 'integer', 'p9999_ns': 'integer', 'span_ns': 'integer'}),
+    'change': ('compare: a quantile that has changed, and how probable that is by chance', {
+        'tracker': 'string', 'dimension': 'string?', 'group': 'string?', 'quantile': 'string',
+        'before_ns': 'integer', 'after_ns': 'integer', 'ratio': 'number', 'chance': 'number'}),
     'top': ('top: a group of the last minute', {
         'tracker': 'string', 'dimension': 'string', 'group': 'string', 'group_id': 'integer',
         'per_second': 'number', 'count': 'integer', 'sum_ns': 'integer', 'max_ns': 'integer',

@@ -187,7 +187,7 @@ def test_json_is_what_the_schema_says(shell: Shell) -> None:
             assert types_are_right(entry), entry
             seen.add(str(entry['type']))
     # These have tests of their own, but for what needs a kernel: guest/command.
-    assert set(TYPES) - seen == {'change', 'summary', 'missed'}
+    assert set(TYPES) - seen == {'change', 'finding', 'summary', 'missed'}
     assert '"const": "histogram"' in shell('schema').out
 
 

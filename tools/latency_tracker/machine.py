@@ -8,9 +8,36 @@ import pathlib
 import re
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from latency_tracker import Error
+
+
+def _messages(fd: int) -> Iterator[str]:
+    """All that can be read at once."""
+    while True:
+        try:
+            record = os.read(fd, 8192)
+        except BrokenPipeError:
+            # Some were overwritten meanwhile.
+            continue
+        except OSError:
+            return
+        if not record:
+            return
+        yield record.split(b'\n')[0].decode(errors='backslashreplace').partition(';')[2]
+
+
+def kernel_log(path: pathlib.Path) -> list[str]:
+    """What the kernel still has of its messages; none for others than root."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        return list(_messages(fd))
+    finally:
+        os.close(fd)
 
 
 class KernelLog:
@@ -25,20 +52,10 @@ class KernelLog:
 
     def told(self) -> str:
         """The messages of our modules since then, the last of them first; ends the listening."""
-        found = []
-        while self.fd >= 0:
-            try:
-                record = os.read(self.fd, 8192)
-            except BrokenPipeError:
-                continue
-            except OSError:
-                break
-            if not record:
-                break
-            line = record.split(b'\n')[0].decode(errors='backslashreplace')
-            found += re.findall(r'^[^;]*;(latency_tracker\w*: .*)', line)
-        if self.fd >= 0:
-            os.close(self.fd)
+        if self.fd < 0:
+            return ''
+        found = [text for text in _messages(self.fd) if re.match(r'latency_tracker\w*: ', text)]
+        os.close(self.fd)
         return '; '.join(reversed(found))
 
 

@@ -15,6 +15,7 @@ from latency_tracker.cmd_hist import hist, top
 from latency_tracker.cmd_reports import last, watch, worst
 from latency_tracker.compare import compare, save
 from latency_tracker.cmd_state import list_trackers, set_settings, start, status, stop
+from latency_tracker.doctor import doctor
 from latency_tracker.live import live
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
@@ -89,6 +90,8 @@ def _sub(subs: argparse._SubParsersAction[Parser], name: str, run: Command, abou
 
 def _add_state(subs: argparse._SubParsersAction[Parser]) -> None:
     _sub(subs, 'list', list_trackers, 'the trackers, and whether they are loaded', 'list')
+    _sub(subs, 'doctor', doctor, 'why does it not work here, and what to do', 'doctor',
+         'The exit status is 2 if something is wrong.')
     parser = _sub(subs, 'status', status, 'counters, losses, memory and cost of the trackers', 'status block')
     parser.add_argument('--for', dest='seconds', type=seconds, default=1, metavar='TIME',
                         help='measure the rate for so long (1s)')

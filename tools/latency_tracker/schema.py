@@ -38,6 +38,8 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
     'change': ('compare: a quantile that has changed, and how probable that is by chance', {
         'tracker': 'string', 'dimension': 'string?', 'group': 'string?', 'quantile': 'string',
         'before_ns': 'integer', 'after_ns': 'integer', 'ratio': 'number', 'chance': 'number'}),
+    'finding': ('doctor: what is wrong, or, as a note, worth to know; name does not change', {
+        'name': 'string', 'note': 'boolean', 'says': 'string', 'remedy': 'string'}),
     'top': ('top: a group of the last minute', {
         'tracker': 'string', 'dimension': 'string', 'group': 'string', 'group_id': 'integer',
         'per_second': 'number', 'count': 'integer', 'sum_ns': 'integer', 'max_ns': 'integer',

@@ -123,11 +123,11 @@ def test_borrowed_trackers_go_with_the_last_that_uses_them(machine: Fake) -> Non
     trackers = [Tracker(machine, name) for name in ('block', 'irq')]
     assert [tracker.name for tracker in mine.load(trackers, {})] == ['block']
     # Another process that runs; and one that has ended, whose number was used again.
-    machine.put('/run/latency-tracker/77.json', '{"start": "5", "names": ["block"]}')
+    machine.put('/run/latency-tracker/77.json', '{"start": "5", "names": ["block"], "groups": []}')
     machine.put('/proc/77/stat', '77 (x) S ' + '0 ' * 18 + '5 0')
     assert mine.give_back() == [] and trackers[0].loaded and trackers[1].loaded
     again = Borrowed(machine)
-    assert not again.load(trackers, {}) and again.names == ['block']
+    assert not again.load(trackers, {}) and again.mine.names == ['block']
     machine.put('/proc/77/stat', '77 (x) S ' + '0 ' * 18 + '6 0')
     assert again.give_back() == [] and not trackers[0].loaded and trackers[1].loaded
     assert sorted(os.listdir(machine.path('/run/latency-tracker'))) == ['lock']
@@ -135,11 +135,29 @@ def test_borrowed_trackers_go_with_the_last_that_uses_them(machine: Fake) -> Non
 
 def test_what_a_killed_one_has_left_is_unloaded(machine: Fake) -> None:
     machine.tracker('block')
-    machine.put('/run/latency-tracker/77.json', '{"start": "5", "names": ["block"]}')
+    machine.put('/run/latency-tracker/77.json', '{"start": "5", "names": ["block"], "groups": []}')
     machine.put('/run/latency-tracker/78.json', '{"sta')
     mine = Borrowed(machine)
     assert [tracker.name for tracker in mine.load([Tracker(machine, 'block')], {})] == ['block']
     assert machine.log == ['modprobe -r latency_tracker_block', 'modprobe latency_tracker_block']
+
+
+def test_groups_are_switched_off_by_the_last_that_uses_them(machine: Fake) -> None:
+    on = {}
+    for name in ('block', 'irq', 'network'):
+        machine.tracker(name)
+        on[name] = f'/sys/kernel/latency_tracker/{name}/profile/groups_on'
+    machine.put(on['irq'], '1\n')
+    machine.put(on['network'], '1\n')
+    # Another top works, and one was killed.
+    machine.put('/run/latency-tracker/77.json', '{"start": "5", "names": [], "groups": ["irq"]}')
+    machine.put('/proc/77/stat', '77 (x) S ' + '0 ' * 18 + '5 0')
+    machine.put('/run/latency-tracker/78.json', '{"start": "5", "names": [], "groups": ["network", "irq"]}')
+    mine = Borrowed(machine)
+    mine.switch_groups_on([Tracker(machine, name) for name in ('block', 'irq')])
+    assert [machine.read(on[name])[0] for name in on] == ['1', '1', '0']
+    mine.give_back()
+    assert [machine.read(on[name])[0] for name in on] == ['0', '1', '0']
 
 
 def test_a_module_that_does_not_load_is_left_out(machine: Fake) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Trackers that are loaded for as long as a command runs: two commands at a time share them, and what
-one that was killed has left is unloaded by the next."""
+"""What is loaded or switched on for as long as a command runs: two commands at a time share it, and the
+next one sets back what one that was killed has left."""
 from __future__ import annotations
 
 import fcntl
@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from latency_tracker import Error
 from latency_tracker.machine import Machine
@@ -25,8 +26,21 @@ def start_of(machine: Machine, pid: int) -> str:
         return ''
 
 
+@dataclass
+class Use:
+    """Names of trackers: that a process has loaded, and whose groups it has switched on; or that it uses
+    although another one has."""
+    names: list[str] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+
+    def add(self, other: Use) -> None:
+        """All of another one."""
+        self.names += other.names
+        self.groups += other.groups
+
+
 class Borrowed:
-    """The trackers that this process has loaded, or uses although another one has."""
+    """What this process has borrowed."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -35,8 +49,8 @@ class Borrowed:
             self.directory.mkdir(parents=True, exist_ok=True)
         except PermissionError:
             raise Error('trackers can be loaded by root only: use sudo') from None
-        self.mine = self.directory / f'{os.getpid()}.json'
-        self.names: list[str] = []
+        self.note = self.directory / f'{os.getpid()}.json'
+        self.mine = Use()
         # Why some could not be loaded.
         self.failed: list[str] = []
 
@@ -46,30 +60,45 @@ class Borrowed:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
-    def _uses(self) -> tuple[dict[int, list[str]], list[str]]:
+    def _uses(self) -> tuple[Use, Use]:
         """Of other processes that run; and what those have left that do not run any more."""
-        live: dict[int, list[str]] = {}
-        left: list[str] = []
+        live, left = Use(), Use()
         for path in self.directory.glob('*.json'):
-            try:
-                use = json.loads(path.read_text(encoding='ascii'))
-            except ValueError:
-                use = {'start': '', 'names': []}
-            if path == self.mine:
+            if path == self.note:
                 continue
-            if use['start'] and use['start'] == start_of(self.machine, int(path.stem)):
-                live[int(path.stem)] = use['names']
+            try:
+                entry = json.loads(path.read_text(encoding='ascii'))
+                use, start = Use(list(entry['names']), list(entry['groups'])), str(entry['start'])
+            except (ValueError, KeyError, TypeError):
+                # It was killed before it had written all, and so before it had done anything.
+                use, start = Use(), ''
+            if start and start == start_of(self.machine, int(path.stem)):
+                live.add(use)
             else:
-                left += use['names']
+                left.add(use)
                 path.unlink()
         return live, left
 
-    def _note(self) -> None:
-        """Before a module is loaded, so that a kill at any moment leaves a note."""
-        partial = self.mine.with_suffix('.new')
-        partial.write_text(json.dumps({'start': start_of(self.machine, os.getpid()),
-                                       'names': self.names}), encoding='ascii')
-        partial.replace(self.mine)
+    def _write_note(self) -> None:
+        """Before anything is done, so that a kill at any moment leaves a note."""
+        partial = self.note.with_suffix('.new')
+        partial.write_text(json.dumps({'start': start_of(self.machine, os.getpid()), 'names': self.mine.names,
+                                       'groups': self.mine.groups}), encoding='ascii')
+        partial.replace(self.note)
+
+    def _set_back(self, use: Use, live: Use) -> list[str]:
+        """What no other process uses. Returns what could not be, and why."""
+        failed = []
+        for name in sorted(set(use.groups) - set(live.groups)):
+            tracker = Tracker(self.machine, name)
+            if tracker.loaded:
+                tracker.write('profile/groups_on', '0')
+        for name in sorted(set(use.names) - set(live.names)):
+            try:
+                self._unload(name)
+            except Error as error:
+                failed.append(str(error))
+        return failed
 
     def load(self, trackers: Sequence[Tracker], settings: dict[str, str]) -> list[Tracker]:
         """Those that are not there. Returns what it has loaded; those of others are left as they are. One
@@ -77,16 +106,14 @@ class Borrowed:
         wanted, new = [], []
         with self._locked():
             live, left = self._uses()
-            shared = {name for names in live.values() for name in names}
-            for name in set(left) - shared:
-                self._unload(name)
+            self._set_back(left, live)
             for tracker in trackers:
                 there = is_module(self.machine, tracker.module)
-                if not there or tracker.name in shared:
-                    self.names.append(tracker.name)
+                if not there or tracker.name in live.names:
+                    self.mine.names.append(tracker.name)
                 if not there:
                     wanted.append(tracker)
-            self._note()
+            self._write_note()
             for tracker in wanted:
                 try:
                     load(tracker, settings)
@@ -97,21 +124,28 @@ class Borrowed:
             raise Error(self.failed[0])
         return new
 
+    def switch_groups_on(self, trackers: Sequence[Tracker]) -> None:
+        """Of those that do not count by groups."""
+        with self._locked():
+            live, left = self._uses()
+            self._set_back(left, live)
+            off = [tracker for tracker in trackers if tracker.number('profile/groups_on') == 0]
+            self.mine.groups += [tracker.name for tracker in trackers
+                                 if tracker in off or tracker.name in live.groups]
+            self._write_note()
+            for tracker in off:
+                tracker.write('profile/groups_on', '1')
+
     def _unload(self, name: str) -> None:
         tracker = Tracker(self.machine, name)
         if is_module(self.machine, tracker.module):
             unload(tracker)
 
     def give_back(self) -> list[str]:
-        """Unload what no other process uses. Returns what could not be, and why."""
-        failed = []
+        """Set back what no other process uses. Returns what could not be, and why."""
         with self._locked():
             live, left = self._uses()
-            shared = {name for names in live.values() for name in names}
-            for name in sorted({*self.names, *left} - shared):
-                try:
-                    self._unload(name)
-                except Error as error:
-                    failed.append(str(error))
-            self.mine.unlink(missing_ok=True)
+            left.add(self.mine)
+            failed = self._set_back(left, live)
+            self.note.unlink(missing_ok=True)
         return failed

@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 
 from latency_tracker import Error
+from latency_tracker.borrow import Borrowed
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
 from latency_tracker.profile import WINDOWS, Group, Histogram, groups, windows
@@ -160,11 +161,10 @@ def top(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     """Groups of the last minute, again and again. Groups that were off are on meanwhile."""
     signals = Signals()
     trackers = chosen(machine, args.trackers)
-    switched = [tracker for tracker in trackers if tracker.number('profile/groups_on') == 0]
+    borrowed = Borrowed(machine)
     rates = Rates()
     try:
-        for tracker in switched:
-            tracker.write('profile/groups_on', '1')
+        borrowed.switch_groups_on(trackers)
         for turn in range(args.turns + 1 if args.turns else 10**9):
             found = [(tracker, group) for tracker in trackers for group in groups(tracker)
                      if args.by in ('any', group.dimension)]
@@ -177,9 +177,7 @@ def top(args: argparse.Namespace, machine: Machine, out: Output) -> int:
             if signals.caught:
                 break
     finally:
-        for tracker in switched:
-            if tracker.loaded:
-                tracker.write('profile/groups_on', '0')
+        borrowed.give_back()
     signals.close()
     return 0
 

@@ -2,6 +2,7 @@
 """Settings, loading, unloading, and what --json says."""
 from __future__ import annotations
 
+import io
 import os
 import re
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 
 from latency_tracker import Error
 from latency_tracker.borrow import Borrowed
+from latency_tracker.live import live
 from latency_tracker.main import make_parser
 from latency_tracker.modules import LOAD_AT_BOOT, OPTIONS_AT_BOOT
+from latency_tracker.output import Output
 from latency_tracker.schema import TYPES
 from latency_tracker.settings import shown, value_of
 from latency_tracker.state import KNOWN, Tracker
@@ -177,6 +180,19 @@ def test_live(shell: Shell) -> None:
     assert [word for word in shell.machine.log if '-r' not in word] == [
         f'modprobe latency_tracker_{name} usec_threshold=18446744073709551' for name in KNOWN]
     assert not any(Tracker(shell.machine, name).loaded for name in KNOWN)
+
+
+def test_a_reader_that_goes_away_leaves_nothing(machine: Fake) -> None:
+    class Pipe(io.StringIO):
+        """Its reader has seen enough after two lines."""
+
+        def flush(self) -> None:
+            if self.getvalue().count('\n') >= 2:
+                raise BrokenPipeError
+    args = make_parser().parse_args(['--for', '10ms'])
+    with pytest.raises(BrokenPipeError):
+        live(args, machine, Output(stream=Pipe()))
+    assert machine.log and not any(Tracker(machine, name).loaded for name in KNOWN)
 
 
 def types_are_right(told: dict[str, object]) -> bool:

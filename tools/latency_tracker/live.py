@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 
 from latency_tracker.borrow import Borrowed
@@ -100,14 +101,14 @@ def live(args: argparse.Namespace, machine: Machine, out: Output) -> int:
         out.line()
         view.tell()
     finally:
-        failed = []
+        # Nothing is printed before this: that the reader is gone must not keep it from being done.
         if listener:
-            tell_missed(listener, out)
             listener.close()
         failed = view.borrowed.give_back()
-        for text in failed:
-            out.line(f'left behind: {text}', 'red')
         signals.close()
+        for text in failed:
+            print(f'latency-tracker: left behind: {text}', file=sys.stderr)
+    tell_missed(listener, out)
     summary.table(out)
     if not summary.sums:
         out.line('nothing was late')

@@ -20,6 +20,7 @@ from latency_tracker.live import live
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
 from latency_tracker.profile import WINDOWS
+from latency_tracker.report import report_file
 from latency_tracker.schema import as_json_schema
 from latency_tracker.settings import HELP as SETTINGS
 from latency_tracker.units import parse_time
@@ -146,6 +147,17 @@ def _add_profiles(subs: argparse._SubParsersAction[Parser]) -> None:
     _trackers(parser)
 
 
+def _add_report(subs: argparse._SubParsersAction[Parser]) -> None:
+    parser = _sub(subs, 'report', report_file, 'what a recording of "watch --json" has', 'report recording.json',
+                  'A recording is what "watch --json" has printed, compressed with gzip or not; "-" is standard input.')
+    parser.add_argument('file', metavar='FILE')
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument('--folded', action='store_true', help='stacks with their delays in us, for flame graphs')
+    forms.add_argument('--trace', action='store_true', help='JSON for Perfetto and chrome://tracing')
+    parser.add_argument('--stack', type=number, default=6, metavar='N', help='frames of a stack (6); 0: none')
+    parser.add_argument('-n', dest='number', type=positive, default=5, metavar='N', help='the slowest (5)')
+
+
 def _add_compare(subs: argparse._SubParsersAction[Parser]) -> None:
     parser = _sub(subs, 'compare', compare, 'which delays have changed, and not by chance', 'compare 1h 1m',
                   'The exit status is 2 if something has changed. Of a file, all time is taken.')
@@ -183,6 +195,7 @@ def make_parser(with_commands: bool = True) -> Parser:
     subs = parser.add_subparsers(title='commands', metavar='COMMAND', parser_class=Parser)
     _add_reports(subs)
     _add_profiles(subs)
+    _add_report(subs)
     _add_compare(subs)
     _add_state(subs)
     subs.add_parser('on', help='act on a crossing: keep the trace, run a command', add_help=False)

@@ -29,8 +29,8 @@ class Shower:
     def __init__(self, machine: Machine, out: Output, frames: int = 6) -> None:
         self.machine, self.out, self.frames = machine, out, frames
 
-    def show(self, report: Report, of: Words | None = None) -> None:
-        """One."""
+    def show(self, report: Report, of: Words | None = None, with_time: bool = True) -> None:
+        """One. Without its time if it is of another boot."""
         of = of or words(report)
         when = wall_time(self.machine, report.at_ns)
         if self.out.as_json:
@@ -43,7 +43,7 @@ class Shower:
                             details=[*of.details], fields=values)
             return
         stamp = when.strftime('%H:%M:%S.') + f'{when.microsecond // 1000:03}'
-        self.out.raw(self.out.style(stamp, 'bold') + '  ' + self._head(report, of))
+        self.out.raw((self.out.style(stamp, 'bold') + '  ' if with_time else '') + self._head(report, of))
         for detail in of.details:
             self.out.line(detail, indent=INDENT)
         for title, stack in stacks(report) if self.frames else ():

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What report makes of a recording."""
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Shell
+from .fake import NOW_NS, record, syscall
+from .test_reports import block, offcpu, wakeup
+
+
+@pytest.fixture
+def recording(shell: Shell, tmp_path: Path) -> Path:
+    """Of six reports, by the command itself."""
+    shell.machine.tracker('offcpu')
+    shell.machine.put('/proc/kallsyms', '')
+    events = (('offcpu_sched_switch', offcpu()), ('offcpu_sched_switch', offcpu()), ('wakeup_latency', wakeup()),
+              ('block_latency', block()), ('syscall_latency', syscall(flag=(1, 'pending'))),
+              ('syscall_latency', syscall(comm=b'a;b\n')))
+    shell.machine.last('offcpu', *(record(nr + 1, *of, at_ns=NOW_NS + nr) for nr, of in enumerate(events)))
+    path = tmp_path / 'recording.json'
+    path.write_text(shell('last', '--json').out + '{"schema": 1, "type": "missed", "count": 3}\n')
+    return path
+
+
+def test_text(shell: Shell, recording: Path) -> None:
+    told = shell('report', str(recording), '-n', '2')
+    lines = told.out.splitlines()
+    assert lines[0].startswith('6 reports, the first at 2026-11-27T12:00:00')
+    assert any(line.split()[:2] == ['offcpu', 'mariadbd'] and line.split()[-5] == '2' for line in lines)
+    assert [line.split(' of ')[1].split(' (')[0] for line in lines if '(252) ' in line and 'returned' in line] == [
+        'mariadbd', 'a;b\\x0a']
+    assert not any('was blocked' in line for line in lines)
+    assert told.err == 'latency-tracker: 3 reports came too fast, and are missing\n'
+
+
+def test_a_compressed_one_is_the_same(shell: Shell, recording: Path) -> None:
+    plain = shell('report', str(recording)).out
+    packed = recording.with_suffix('.gz')
+    packed.write_bytes(gzip.compress(recording.read_bytes()))
+    assert shell('report', str(packed)).out == plain
+    packed.write_bytes(packed.read_bytes()[:-20])
+    assert shell('report', str(packed)).status == 1
+
+
+def test_folded(shell: Shell, recording: Path) -> None:
+    text = recording.read_text().replace('"?", "?"', '"inner+0x4/0x9", "outer+0x1 [ext4]"')
+    recording.write_text(text)
+    assert shell('report', '--folded', str(recording)).out == 'mariadbd;outer [ext4];inner 470000\n'
+
+
+def test_trace(shell: Shell, recording: Path) -> None:
+    events = json.loads(shell('report', '--trace', str(recording)).out)['traceEvents']
+    phases = [event['ph'] for event in events]
+    assert sorted(phases) == ['M', 'M', 'M', 'X', 'X', 'X', 'X', 'b', 'e']
+    request = {event['ph']: event for event in events if event['ph'] in 'be'}
+    assert request['e']['ts'] - request['b']['ts'] == pytest.approx(43_200) and \
+        request['b']['id'] == request['e']['id']
+    waits = [event for event in events if event['ph'] == 'X' and event['cat'] == 'offcpu' and
+             event['name'].startswith('blocked')]
+    assert [(event['tid'], event['dur']) for event in waits] == [(252, 235_000), (252, 235_000)]
+    assert {event['args']['name'] for event in events if event['ph'] == 'M'} == {
+        'mariadbd (252)', 'jbd2/sda-8 (120)', 'a;b\n (252)'}
+
+
+def test_what_is_no_report_is_counted(shell: Shell, recording: Path) -> None:
+    with recording.open('a') as file:
+        file.write('hello\n{"type": "report"}\n[]\n{"type": "other"}\n')
+    assert '3 lines are no object' in shell('report', str(recording)).err
+    assert 'cannot be read' in shell('report', '/nosuch').err

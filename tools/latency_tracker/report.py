@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""report: what a recording of "watch --json" has, as text, for flame graphs, for Perfetto."""
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+from latency_tracker import Error
+from latency_tracker.machine import Machine
+from latency_tracker.output import Json, Output
+from latency_tracker.records import Report, Value
+from latency_tracker.show import Shower, Summary
+from latency_tracker.stacks import plain
+from latency_tracker.words import Words, words
+
+# The fields that have a task's stack, and whose it is: the prefix of comm.
+STACKS = {'stack': '', 'prev_stack': 'prev_'}
+# Operations of these overlap each other: they are on no task's line.
+OVERLAPPING = ('block_latency', 'network_latency')
+
+
+class Recording:
+    """Of reports, and what was missed."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.missed = self.unread = 0
+        # From CLOCK_MONOTONIC to the time of day, for the first report.
+        self.first_time = ''
+
+    def lines(self) -> Iterator[str]:
+        """Of the file, compressed or not; "-" is standard input."""
+        try:
+            if self.name == '-':
+                yield from sys.stdin
+                return
+            with open(self.name, 'rb') as file:
+                packed = file.read(2) == b'\x1f\x8b'
+            with (gzip.open(self.name, 'rt', encoding='utf-8', errors='backslashreplace') if packed else
+                  open(self.name, encoding='utf-8', errors='backslashreplace')) as text:
+                yield from text
+        except (OSError, EOFError) as error:
+            raise Error(f'{self.name} cannot be read: {error}') from None
+
+    def reports(self) -> Iterator[tuple[Report, Words]]:
+        """In their order; a line that is none is counted."""
+        for line in self.lines():
+            try:
+                entry = json.loads(line)
+                if entry['type'] == 'missed':
+                    self.missed += int(entry['count'])
+                if entry['type'] == 'report':
+                    found = self._report(entry)
+                    self.first_time = self.first_time or str(entry['time'])
+                    yield found
+            except (ValueError, KeyError, TypeError, AttributeError):
+                self.unread += 1
+
+    def _report(self, entry: dict[str, object]) -> tuple[Report, Words]:
+        values: dict[str, Value] = {}
+        for name, value in dict(entry['fields']).items():  # type: ignore[call-overload]
+            values[str(name)] = ([str(frame) for frame in value] if isinstance(value, list) else
+                                 value if isinstance(value, int) else str(value))
+        number, at_ns, start_ns, delay_ns = (int(str(entry[name])) for name in (
+            'nr', 'at_ns', 'start_ns', 'delay_ns'))
+        report = Report(str(entry['tracker']), str(entry['event']), number, at_ns, start_ns, delay_ns,
+                        str(entry['flag']), values=values)
+        of = words(report)
+        # What was seen at that moment is more than the fields tell.
+        details = entry['details']
+        of.text, of.idle = str(entry['says']), bool(entry['idle'])
+        of.details = [str(detail) for detail in details] if isinstance(details, list) else []
+        return report, of
+
+
+def folded(recording: Recording, out: Output) -> None:
+    """A line for each stack, outermost first, with its delays in us: what flamegraph.pl and speedscope
+    take."""
+    sums: Counter[str] = Counter()
+    for report, of in recording.reports():
+        for name, whose in STACKS.items():
+            stack = [plain(frame) for frame in reversed(report.stack(name))]
+            if stack and report.ended:
+                first = report.text(f'{whose}comm') if whose else of.who
+                sums[';'.join(part.replace(';', ':').replace('\n', ' ') for part in (
+                    first, *stack))] += report.delay_ns // 1000
+    for line, usec in sorted(sums.items()):
+        out.line(f'{line} {usec}')
+
+
+def _named(events: list[Json], names: dict[tuple[int, int], str]) -> None:
+    for (process, thread), name in names.items():
+        events.append({'ph': 'M', 'name': 'thread_name', 'pid': process, 'tid': thread, 'args': {'name': name}})
+
+
+def trace(recording: Recording, out: Output) -> None:
+    """JSON that Perfetto and chrome://tracing open: a line for each task; disks and devices have
+    operations that overlap."""
+    events: list[Json] = []
+    names: dict[tuple[int, int], str] = {}
+    for number, (report, of) in enumerate(recording.reports()):
+        if report.flag == 'pending':
+            continue
+        process, thread = max(report.number('tgid'), 0), max(report.number('pid'), 0)
+        args: dict[str, Json] = {'says': of.text, 'details': [*of.details]}
+        for name in STACKS:
+            if report.stack(name):
+                args[name] = [plain(frame) for frame in report.stack(name)]
+        event: dict[str, Json] = {'name': of.what, 'cat': report.tracker, 'ts': report.start_ns / 1000,
+                                  'pid': process, 'tid': thread, 'args': args}
+        end = (report.start_ns + report.delay_ns) / 1000
+        if report.event in OVERLAPPING:
+            event.update(name=f'{of.who}: {of.what}', pid=0, tid=0, id=number)
+            events += [{**event, 'ph': 'b'}, {**event, 'ph': 'e', 'ts': end}]
+        else:
+            names.setdefault((process, thread), f'{report.text("comm")} ({thread})')
+            events.append({**event, 'ph': 'X', 'dur': report.delay_ns / 1000})
+    _named(events, names)
+    out.raw(json.dumps({'traceEvents': events, 'displayTimeUnit': 'ms',
+                        'otherData': {'first': recording.first_time, 'clock': 'CLOCK_MONOTONIC, us'}}))
+
+
+def text(args: argparse.Namespace, recording: Recording, machine: Machine, out: Output) -> None:
+    """The sum, and the slowest of different kinds."""
+    summary = Summary()
+    worst: dict[tuple[str, str, str], tuple[Report, Words]] = {}
+    count = 0
+    for report, of in recording.reports():
+        count += 1
+        summary.add(report, of)
+        key = report.tracker, of.who, of.what
+        if key not in worst or report.delay_ns > worst[key][0].delay_ns:
+            worst[key] = report, of
+    out.line(f'{count:,} reports, the first at {recording.first_time or "no time"}', 'bold')
+    summary.table(out)
+    order = sorted(worst.values(), key=lambda entry: (entry[1].idle, -entry[0].delay_ns))
+    shower = Shower(machine, out, args.stack)
+    for report, of in order[:args.number]:
+        out.line()
+        shower.show(report, of, with_time=False)
+
+
+def report_file(args: argparse.Namespace, machine: Machine, out: Output) -> int:
+    """One of the forms."""
+    recording = Recording(args.file)
+    if args.folded:
+        folded(recording, out)
+    elif args.trace:
+        trace(recording, out)
+    else:
+        text(args, recording, machine, out)
+    for number, what in ((recording.missed, 'reports came too fast, and are missing'),
+                         (recording.unread, 'lines are no object of this program')):
+        if number:
+            print(f'latency-tracker: {number:,} {what}', file=sys.stderr)
+    return 0

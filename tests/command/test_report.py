@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,45 @@ def test_what_is_no_report_is_counted(shell: Shell, recording: Path) -> None:
         file.write('hello\n{"type": "report"}\n[]\n{"type": "other"}\n')
     assert '3 lines are no object' in shell('report', str(recording)).err
     assert 'cannot be read' in shell('report', '/nosuch').err
+
+
+class Elements(HTMLParser):
+    """What a page has, and whether each element that begins also ends."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.count: Counter[str] = Counter()
+        self.open: list[str] = []
+        self.attributes: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.count[tag] += 1
+        self.attributes |= {name for name, _ in attrs}
+        if tag not in ('meta', 'td', 'th'):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_page(shell: Shell, recording: Path, tmp_path: Path) -> None:
+    text = recording.read_text().replace('jbd2/sda-8', '<script>alert(1)</script>')
+    recording.write_text(text)
+    page = tmp_path / 'page.html'
+    assert shell('report', '--html', '-o', str(page), str(recording)).out == ''
+    made = page.read_text()
+    found = Elements(made)
+    assert not found.open and found.count['svg'] == 3 and not found.count['script']
+    # Nothing is fetched, and nothing runs.
+    assert not found.attributes & {'src', 'href', 'onclick', 'onload'} and 'url(' not in made and '://' not in made
+    assert '&lt;script&gt;' in made and '6 reports' in made and '3 more came too fast' in made
+    # Each operation is in the timeline, and each kind once among the slowest.
+    timeline = made[made.index('aria-label="timeline"'):made.index('Delays over time')]
+    assert timeline.count('<rect') == 6 and found.count['details'] == 5
+
+
+def test_a_page_of_nothing(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / 'empty').write_text('')
+    told = shell('report', '--html', str(tmp_path / 'empty'))
+    assert told.status == 1 and 'has no report' in told.err

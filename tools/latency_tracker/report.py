@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""report: what a recording of "watch --json" has, as text, for flame graphs, for Perfetto."""
+"""report: what a recording of "watch --json" has, as text, for flame graphs, for Perfetto, as a page."""
 from __future__ import annotations
 
 import argparse
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from latency_tracker import Error
 from latency_tracker.machine import Machine
 from latency_tracker.output import Json, Output
+from latency_tracker.page import page
 from latency_tracker.records import Report, Value
 from latency_tracker.show import Shower, Summary
 from latency_tracker.stacks import plain
@@ -144,6 +145,22 @@ def text(args: argparse.Namespace, recording: Recording, machine: Machine, out: 
         shower.show(report, of, with_time=False)
 
 
+def write_page(args: argparse.Namespace, recording: Recording) -> None:
+    """To the file that was named, or to standard output."""
+    entries = list(recording.reports())
+    if not entries:
+        raise Error(f'{args.file} has no report: it is no recording of "watch --json", or nothing was late')
+    made = page(entries, recording.first_time, recording.missed, max(args.number, 10))
+    try:
+        if args.output:
+            with open(args.output, 'w', encoding='utf-8') as file:
+                file.write(made)
+        else:
+            sys.stdout.write(made)
+    except OSError as error:
+        raise Error(f'{args.output or "standard output"} cannot be written: {error.strerror}') from None
+
+
 def report_file(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     """One of the forms."""
     recording = Recording(args.file)
@@ -151,6 +168,8 @@ def report_file(args: argparse.Namespace, machine: Machine, out: Output) -> int:
         folded(recording, out)
     elif args.trace:
         trace(recording, out)
+    elif args.html:
+        write_page(args, recording)
     else:
         text(args, recording, machine, out)
     for number, what in ((recording.missed, 'reports came too fast, and are missing'),

@@ -102,9 +102,13 @@ class Summary:
         if report.flag == 'pending':
             self.told[operation] = Told(key, report.delay_ns)
 
-    def table(self, out: Output, most: int = 15) -> None:
+    def ordered(self) -> list[tuple[tuple[str, str, str], Sum]]:
         """The heaviest first; what waits for something to do comes last."""
-        order = sorted(self.sums.items(), key=lambda entry: (entry[1].idle, -entry[1].total_ns))
+        return sorted(self.sums.items(), key=lambda entry: (entry[1].idle, -entry[1].total_ns))
+
+    def table(self, out: Output, most: int = 15) -> None:
+        """For people, or as objects."""
+        order = self.ordered()
         for (tracker, who, what), found in order:
             out.object('summary', tracker=tracker, who=who, what=what, count=found.count,
                        total_ns=found.total_ns, worst_ns=found.worst_ns, pending=found.pending,

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -110,6 +111,21 @@ def test_page(shell: Shell, recording: Path, tmp_path: Path) -> None:
     # Each operation is in the timeline, and each kind once among the slowest.
     timeline = made[made.index('aria-label="timeline"'):made.index('Delays over time')]
     assert timeline.count('<rect') == 6 and found.count['details'] == 5
+
+
+def test_flame_graph(shell: Shell, recording: Path, tmp_path: Path) -> None:
+    lines = recording.read_text().splitlines()
+    lines[0] = lines[0].replace('"?", "?"', '"inner+0x4/0x9", "outer+0x1 [ext4]"')
+    lines[1] = lines[1].replace('"?", "?"', '"<b>", "outer+0x1 [ext4]"')
+    recording.write_text('\n'.join(lines))
+    made = tmp_path / 'flame.svg'
+    shell('report', '--svg', '-o', str(made), str(recording))
+    boxes = {box[0].text: box[1] for box in ElementTree.parse(made).getroot().findall('{*}g')}
+    width = {name.rpartition(': ')[0]: float(box.get('width', '')) for name, box in boxes.items() if name}
+    assert set(width) == {'all', 'mariadbd', 'outer [ext4]', 'inner', '<b>'}
+    assert width['all'] == width['outer [ext4]'] == pytest.approx(2 * width['inner'], abs=0.2)
+    heights = [float(boxes[name].get('y', '')) for name in boxes if name and name.startswith(('all', 'mariadbd', 'outer'))]
+    assert heights == sorted(heights, reverse=True)
 
 
 def test_a_page_of_nothing(shell: Shell, tmp_path: Path) -> None:

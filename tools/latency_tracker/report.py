@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""report: what a recording of "watch --json" has, as text, for flame graphs, for Perfetto, as a page."""
+"""report: what a recording of "watch --json" has, as text, for flame graphs, for Perfetto, as a page or
+a picture."""
 from __future__ import annotations
 
 import argparse
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from latency_tracker import Error
+from latency_tracker.flame import svg
 from latency_tracker.machine import Machine
 from latency_tracker.output import Json, Output
 from latency_tracker.page import page
@@ -78,18 +80,24 @@ class Recording:
         return report, of
 
 
-def folded(recording: Recording, out: Output) -> None:
-    """A line for each stack, outermost first, with its delays in us: what flamegraph.pl and speedscope
-    take."""
-    sums: Counter[str] = Counter()
+def folded_stacks(recording: Recording) -> Counter[tuple[str, ...]]:
+    """The us of operations that ended, by their stacks: who, then functions, outermost first."""
+    sums: Counter[tuple[str, ...]] = Counter()
     for report, of in recording.reports():
         for name, whose in STACKS.items():
             stack = [plain(frame) for frame in reversed(report.stack(name))]
             if stack and report.ended:
                 first = report.text(f'{whose}comm') if whose else of.who
-                sums[';'.join(part.replace(';', ':').replace('\n', ' ') for part in (
-                    first, *stack))] += report.delay_ns // 1000
-    for line, usec in sorted(sums.items()):
+                sums[first, *stack] += report.delay_ns // 1000
+    if not sums:
+        raise Error(f'{recording.name} has no stack of an operation that ended')
+    return sums
+
+
+def folded(recording: Recording, out: Output) -> None:
+    """A line for each stack: what flamegraph.pl and speedscope take."""
+    for stack, usec in sorted(folded_stacks(recording).items()):
+        line = ';'.join(part.replace(';', ':').replace('\n', ' ') for part in stack)
         out.line(f'{line} {usec}')
 
 
@@ -145,12 +153,18 @@ def text(args: argparse.Namespace, recording: Recording, machine: Machine, out: 
         shower.show(report, of, with_time=False)
 
 
-def write_page(args: argparse.Namespace, recording: Recording) -> None:
-    """To the file that was named, or to standard output."""
+def made_of(args: argparse.Namespace, recording: Recording) -> str:
+    """The page, or the picture."""
+    if args.svg:
+        return svg(folded_stacks(recording))
     entries = list(recording.reports())
     if not entries:
         raise Error(f'{args.file} has no report: it is no recording of "watch --json", or nothing was late')
-    made = page(entries, recording.first_time, recording.missed, max(args.number, 10))
+    return page(entries, recording.first_time, recording.missed, max(args.number, 10))
+
+
+def write(args: argparse.Namespace, made: str) -> None:
+    """To the file that was named, or to standard output."""
     try:
         if args.output:
             with open(args.output, 'w', encoding='utf-8') as file:
@@ -168,8 +182,8 @@ def report_file(args: argparse.Namespace, machine: Machine, out: Output) -> int:
         folded(recording, out)
     elif args.trace:
         trace(recording, out)
-    elif args.html:
-        write_page(args, recording)
+    elif args.html or args.svg:
+        write(args, made_of(args, recording))
     else:
         text(args, recording, machine, out)
     for number, what in ((recording.missed, 'reports came too fast, and are missing'),

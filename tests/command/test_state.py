@@ -221,7 +221,7 @@ def test_json_is_what_the_schema_says(shell: Shell) -> None:
             assert types_are_right(entry), entry
             seen.add(str(entry['type']))
     # These have tests of their own, but for what needs a kernel: guest/command.
-    assert set(TYPES) - seen == {'change', 'finding', 'summary', 'missed'}
+    assert set(TYPES) - seen == {'change', 'finding', 'recording', 'summary', 'missed'}
     assert '"const": "histogram"' in shell('schema').out
 
 
@@ -232,7 +232,7 @@ def test_without_trackers_it_says_what_to_do(shell: Shell) -> None:
     assert shell('list').out.count('not loaded') == 6
 
 
-@pytest.mark.parametrize('words', [['nosuch'], ['last', '-n', '0'], ['watch', '--for', '5'], ['--window'], ['--json', 'list'], ['--over', '1ms', 'watch'],
+@pytest.mark.parametrize('words', [['nosuch'], ['last', '-n', '0'], ['watch', '--for', '5'], ['--window'], ['--json', 'list'], ['list', '--', 'true'], ['record', '--'], ['--over', '1ms', 'watch'],
                                    ['worst', '--window', '2h'], ['last', '--pid', '-1'], ['hist', '-n', 'x']])
 def test_usage_errors_end_with_1(shell: Shell, words: list[str]) -> None:
     told = shell(*words)

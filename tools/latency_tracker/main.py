@@ -20,6 +20,7 @@ from latency_tracker.live import live
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
 from latency_tracker.profile import WINDOWS
+from latency_tracker.record import default_name, record
 from latency_tracker.report import report_file
 from latency_tracker.schema import as_json_schema
 from latency_tracker.settings import HELP as SETTINGS
@@ -148,8 +149,16 @@ def _add_profiles(subs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _add_report(subs: argparse._SubParsersAction[Parser]) -> None:
-    parser = _sub(subs, 'report', report_file, 'what a recording of "watch --json" has', 'report recording.json',
-                  'A recording is what "watch --json" has printed, compressed with gzip or not; "-" is standard input.')
+    parser = _sub(subs, 'record', record, 'late operations to a file, while a command runs, or for a time',
+                  'record -o build.json.gz syscalls block -- make -j8', 'The exit status is 1 if the command failed.')
+    parser.add_argument('-o', dest='output', metavar='FILE', default=default_name(),
+                        help='the file; with .gz at its end it is compressed (latency-tracker-TIME.json.gz)')
+    parser.add_argument('--for', dest='seconds', type=seconds, metavar='TIME', help='end after, such as 30s')
+    _filters(parser)
+    _trackers(parser)
+    parser = _sub(subs, 'report', report_file, 'what a recording has: the sum, the slowest, pictures', 'report --html -o page.html build.json.gz',
+                  'A recording is a file of "record", or what "watch --json" has printed, compressed with gzip\n'
+                  'or not; "-" is standard input.')
     parser.add_argument('file', metavar='FILE')
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument('--folded', action='store_true', help='stacks with their delays in us, for flame graphs')
@@ -221,7 +230,11 @@ def main(argv: list[str], machine: Machine | None = None) -> int:
         if argv[:1] == ['on']:
             run_on(argv[1:])
         options_first = bool(argv) and argv[0].startswith('-') and argv[0] not in ('-h', '--help')
-        args = make_parser(not options_first).parse_args(argv)
+        at = argv.index('--') if '--' in argv else len(argv)
+        args = make_parser(not options_first).parse_args(argv[:at])
+        args.command = argv[at + 1:]
+        if at < len(argv) and (args.run is not record or not args.command):
+            raise Error('behind -- stands the command of "record"')
         run: Command = args.run
         return run(args, machine or Machine(), Output(args.json))
     except Error as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""report: what a recording of "watch --json" has, as text, for flame graphs, for Perfetto, as a page or
+"""report: what a recording has, as text, for flame graphs, for Perfetto, as a page or
 a picture."""
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class Recording:
     def __init__(self, name: str) -> None:
         self.name = name
         self.missed = self.unread = 0
+        self.cut_off = False
         # From CLOCK_MONOTONIC to the time of day, for the first report.
         self.first_time = ''
 
@@ -46,7 +47,9 @@ class Recording:
             with (gzip.open(self.name, 'rt', encoding='utf-8', errors='backslashreplace') if packed else
                   open(self.name, encoding='utf-8', errors='backslashreplace')) as text:
                 yield from text
-        except (OSError, EOFError) as error:
+        except EOFError:
+            self.cut_off = True
+        except OSError as error:
             raise Error(f'{self.name} cannot be read: {error}') from None
 
     def reports(self) -> Iterator[tuple[Report, Words]]:
@@ -159,7 +162,7 @@ def made_of(args: argparse.Namespace, recording: Recording) -> str:
         return svg(folded_stacks(recording))
     entries = list(recording.reports())
     if not entries:
-        raise Error(f'{args.file} has no report: it is no recording of "watch --json", or nothing was late')
+        raise Error(f'{args.file} has no report: it is no recording, or nothing was late')
     return page(entries, recording.first_time, recording.missed, max(args.number, 10))
 
 
@@ -190,4 +193,6 @@ def report_file(args: argparse.Namespace, machine: Machine, out: Output) -> int:
                          (recording.unread, 'lines are no object of this program')):
         if number:
             print(f'latency-tracker: {number:,} {what}', file=sys.stderr)
+    if recording.cut_off:
+        print(f'latency-tracker: {args.file} is cut off: its program was killed', file=sys.stderr)
     return 0

@@ -35,6 +35,8 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
         'group': 'string?', 'group_id': 'integer?', 'buckets': 'object', 'buckets_ns': 'object', 'count': 'integer',
         'sum_ns': 'integer', 'max_ns': 'integer', 'p50_ns': 'integer', 'p90_ns': 'integer',
         'p99_ns': 'integer', 'p999_ns': 'integer', 'p9999_ns': 'integer', 'span_ns': 'integer'}),
+    'recording': ('record: the first line of a file', {
+        'version': 'string', 'kernel': 'string', 'time': 'string', 'command': 'array', 'trackers': 'array'}),
     'change': ('compare: a quantile that has changed, and how probable that is by chance', {
         'tracker': 'string', 'dimension': 'string?', 'group': 'string?', 'quantile': 'string',
         'before_ns': 'integer', 'after_ns': 'integer', 'ratio': 'number', 'chance': 'number'}),

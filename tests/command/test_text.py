@@ -2,8 +2,13 @@
 """Numbers, times, and what a terminal may get."""
 from __future__ import annotations
 
+import fcntl
 import io
+import os
+import pty
 import random
+import struct
+import termios
 
 import pytest
 
@@ -55,6 +60,41 @@ def test_columns_stand_below_each_other() -> None:
     Output(stream=stream).table(['name', '>count'], [['漢', '1'], ['long name', '1,000']])
     assert stream.getvalue().splitlines() == [
         'name       count', '漢             1', 'long name  1,000']
+
+
+def on_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch, **env: str) -> list[str]:
+    """What a table and a line look like there."""
+    for name in ('COLUMNS', 'NO_COLOR'):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv('TERM', 'xterm')
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    reader, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    with open(terminal, 'w', encoding='utf-8') as stream:
+        out = Output(stream=stream)
+        out.table(['tracker', 'what', '>late'], [['syscalls', 'x' * 60, '7'], ['block', 'y', '1,000']], ['', 'dim'])
+        out.line('z' * 200, indent=10)
+        found = b''
+        while found.count(b'\n') < 4:
+            found += os.read(reader, 8192)
+    os.close(reader)
+    return found.decode().splitlines()
+
+
+def test_a_terminal_is_not_too_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns in (40, 60, 200):
+        lines = on_a_terminal(columns, monkeypatch, NO_COLOR='1')
+        assert [len(line) <= columns for line in lines] == [True] * 4 and lines[1].endswith('     7')
+        assert ('…' in lines[1]) == (columns < 80) and '\x1b' not in ''.join(lines)
+    assert max(map(len, on_a_terminal(0, monkeypatch, NO_COLOR='1'))) == 80
+    assert max(map(len, on_a_terminal(200, monkeypatch, NO_COLOR='1', COLUMNS='50'))) == 50
+
+
+def test_colours_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = on_a_terminal(100, monkeypatch)
+    assert lines[0].startswith('\x1b[1m') and lines[2].startswith('\x1b[2m') and not lines[1].startswith('\x1b')
+    assert '\x1b' not in ''.join(on_a_terminal(100, monkeypatch, TERM='dumb'))
 
 
 def test_a_stream_that_knows_no_micro() -> None:

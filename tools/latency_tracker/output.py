@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -57,7 +56,13 @@ class Output:
     @property
     def columns(self) -> int:
         """Of the terminal; without one there is no limit."""
-        return shutil.get_terminal_size((100, 24)).columns if self.terminal else 10**6
+        if not self.terminal:
+            return 10**6
+        try:
+            return int(os.environ.get('COLUMNS', '')) or 80
+        except ValueError:
+            # Some serial consoles say 0.
+            return os.get_terminal_size(self.stream.fileno()).columns or 80
 
     def style(self, text: str, style: str) -> str:
         """A name in STYLES, or "" for none."""

@@ -188,6 +188,20 @@ def test_filters(shell: Shell) -> None:
         assert [of['fields']['comm'] for of in found] == names  # type: ignore[index]
 
 
+def test_control_groups_have_their_paths(shell: Shell) -> None:
+    shell.machine.tracker('syscalls')
+    shell.machine.put('/sys/fs/cgroup/cgroup.controllers', '')
+    shell.machine.put('/sys/fs/cgroup/system.slice/a.service/cgroup.procs', '')
+    ident = shell.machine.path('/sys/fs/cgroup/system.slice/a.service').stat().st_ino
+    shell.machine.last('syscalls', record(1, 'syscall_latency', syscall(cgroup_id=ident)),
+                       record(2, 'syscall_latency', syscall(pid=7)),
+                       record(3, 'syscall_latency', syscall(cgroup_id=ident + 10**9)),
+                       record(4, 'syscall_latency', syscall(cgroup_id=0)))
+    assert [of['cgroup'] for of in shell('last', '--json').objects] == ['/system.slice/a.service', '/', '?', '-']
+    found = shell('last', '--cgroup', '/system.slice/*').out
+    assert found.count('took') == 1 and 'in the control group /system.slice/a.service' in found
+
+
 def test_a_name_cannot_write_to_the_terminal(shell: Shell) -> None:
     shell.machine.tracker('syscalls')
     shell.machine.last('syscalls', record(1, 'syscall_latency', syscall(comm=b'\x1b[31m\xff\n')))

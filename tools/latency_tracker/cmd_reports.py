@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from latency_tracker import Error
+from latency_tracker.cgroups import Cgroups
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
 from latency_tracker.records import Reader, Report
@@ -24,22 +25,26 @@ from latency_tracker.words import words
 class Filter:
     """What is shown: options of a command."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    def __init__(self, args: argparse.Namespace, machine: Machine) -> None:
         self.over_ns: int = args.over or 0
         self.comm: str | None = args.comm
         self.pid: int | None = args.pid
+        self.cgroup: str | None = args.cgroup
+        self.cgroups = Cgroups(machine)
 
     def passes(self, report: Report) -> bool:
         """All must fit; a report without such a field does not."""
         return (report.delay_ns >= self.over_ns and
                 (self.comm is None or fnmatch.fnmatchcase(report.text('comm'), self.comm)) and
-                (self.pid is None or self.pid in (report.number('pid'), report.number('tgid'))))
+                (self.pid is None or self.pid in (report.number('pid'), report.number('tgid'))) and
+                (self.cgroup is None or
+                 fnmatch.fnmatchcase(self.cgroups.path(report.number('cgroup_id')), self.cgroup)))
 
 
 def worst(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     """The slowest operations of a window, of all trackers that are asked for."""
     symbols = Symbols(kallsyms)
-    shower, passes = Shower(machine, out, args.stack), Filter(args).passes
+    shower, passes = Shower(machine, out, args.stack), Filter(args, machine).passes
     count = 0
     for tracker in chosen(machine, args.trackers):
         reader = Reader(tracker, 'worst', symbols)
@@ -57,7 +62,7 @@ def last(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     found: list[Report] = []
     for tracker in chosen(machine, args.trackers):
         reader = Reader(tracker, 'last', symbols)
-        found += filter(Filter(args).passes, reader.last())
+        found += filter(Filter(args, machine).passes, reader.last())
         reader.close()
     found.sort(key=lambda report: report.at_ns)
     if not show_all(Shower(machine, out, args.stack), found[-args.number:]):
@@ -174,7 +179,7 @@ def watch(args: argparse.Namespace, machine: Machine, out: Output) -> int:
              ', '.join(source.tracker.name for source in listener.sources.values()) +
              '; Ctrl-C ends it', 'dim')
     until = time.monotonic() + (args.seconds or 1e9)
-    count = follow(listener, Shower(machine, out, args.stack), summary, Filter(args).passes, until,
+    count = follow(listener, Shower(machine, out, args.stack), summary, Filter(args, machine).passes, until,
                    args.max or -1)
     out.line()
     summary.table(out)

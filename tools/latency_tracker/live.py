@@ -96,7 +96,7 @@ def live(args: argparse.Namespace, machine: Machine, out: Output) -> int:
         until = time.monotonic() + (args.seconds or 1e9)
         out.line('late operations, as they come; Ctrl-C ends it', 'dim')
         out.line()
-        follow(listener, Shower(machine, out, args.stack), summary, Filter(args).passes, until,
+        follow(listener, Shower(machine, out, args.stack), summary, Filter(args, machine).passes, until,
                args.max or -1)
         out.line()
         view.tell()

@@ -67,6 +67,7 @@ def _filters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--over', type=time_ns, metavar='TIME', help='only delays of so much, such as 50ms')
     parser.add_argument('--comm', metavar='GLOB', help='only of tasks with such a name')
     parser.add_argument('--pid', type=positive, metavar='PID', help='only of this thread or process')
+    parser.add_argument('--cgroup', metavar='GLOB', help='only of tasks in such a control group, "/system.slice/*"')
     parser.add_argument('--stack', type=number, default=6, metavar='N', help='frames of a stack (6); 0: none')
 
 

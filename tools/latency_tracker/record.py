@@ -81,12 +81,12 @@ def record(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     try:
         child = start(args.command)
         until = time.monotonic() + (args.seconds or 1e9)
-        drain(listener, to, summary, Filter(args), lambda: child is not None and child.poll() is not None, until)
+        drain(listener, to, summary, Filter(args, machine), lambda: child is not None and child.poll() is not None, until)
         if child:
             if child.poll() is None:
                 child.terminate()
             status = child.wait()
-            drain(listener, to, summary, Filter(args), lambda: False, time.monotonic() + SETTLE_SECONDS)
+            drain(listener, to, summary, Filter(args, machine), lambda: False, time.monotonic() + SETTLE_SECONDS)
         tell_missed(listener, to)
     finally:
         listener.close()

@@ -38,6 +38,8 @@ class Report:
     window: str = ''
     rank: int = 0
     generation: int = 0
+    # Its path, if the report is of a recording.
+    cgroup: str = ''
     values: dict[str, Value] = field(default_factory=dict)
 
     def number(self, name: str) -> int:

@@ -74,7 +74,7 @@ class Recording:
         number, at_ns, start_ns, delay_ns = (int(str(entry[name])) for name in (
             'nr', 'at_ns', 'start_ns', 'delay_ns'))
         report = Report(str(entry['tracker']), str(entry['event']), number, at_ns, start_ns, delay_ns,
-                        str(entry['flag']), values=values)
+                        str(entry['flag']), cgroup=str(entry.get('cgroup', '?')), values=values)
         of = words(report)
         # What was seen at that moment is more than the fields tell.
         details = entry['details']

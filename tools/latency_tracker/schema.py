@@ -23,6 +23,7 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
                {'tracker': 'string', 'event': 'string', 'time': 'string', 'at_ns': 'integer',
                 'start_ns': 'integer', 'delay_ns': 'integer', 'flag': 'string', 'window': 'string',
                 'rank': 'integer', 'nr': 'integer', 'says': 'string', 'details': 'array', 'idle': 'boolean',
+                'cgroup': 'string',
                 'fields': 'object'}),
     'summary': ('watch, at its end: alike operations', {
         'tracker': 'string', 'who': 'string', 'what': 'string', 'count': 'integer', 'total_ns': 'integer',

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from latency_tracker import Error
+from latency_tracker.cgroups import Cgroups
 from latency_tracker.machine import Machine
 from latency_tracker.output import Json, Output, printable
 from latency_tracker.records import Report
@@ -28,11 +29,13 @@ class Shower:
 
     def __init__(self, machine: Machine, out: Output, frames: int = 6) -> None:
         self.machine, self.out, self.frames = machine, out, frames
+        self.cgroups = Cgroups(machine)
 
     def show(self, report: Report, of: Words | None = None, with_time: bool = True) -> None:
         """One. Without its time if it is of another boot."""
         of = of or words(report)
         when = wall_time(self.machine, report.at_ns)
+        cgroup = report.cgroup or self.cgroups.path(report.number('cgroup_id'))
         if self.out.as_json:
             values: dict[str, Json] = {name: list(value) if isinstance(value, list) else value
                                        for name, value in report.values.items()}
@@ -40,12 +43,15 @@ class Shower:
                             time=when.isoformat(timespec='microseconds'), at_ns=report.at_ns,
                             start_ns=report.start_ns, delay_ns=report.delay_ns, flag=report.flag,
                             window=report.window, rank=report.rank, nr=report.nr, says=of.text, idle=of.idle,
+                            cgroup=cgroup,
                             details=[*of.details], fields=values)
             return
         stamp = when.strftime('%H:%M:%S.') + f'{when.microsecond // 1000:03}'
         self.out.raw((self.out.style(stamp, 'bold') + '  ' if with_time else '') + self._head(report, of))
         for detail in of.details:
             self.out.line(detail, indent=INDENT)
+        if cgroup not in ('/', '-', '?'):
+            self.out.line(f'in the control group {cgroup}', indent=INDENT)
         for title, stack in stacks(report) if self.frames else ():
             self._stack(title, stack)
 

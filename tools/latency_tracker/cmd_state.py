@@ -13,7 +13,7 @@ from latency_tracker.settings import apply, arguments, prepare, shown, split
 from latency_tracker.state import KNOWN, Tracker, chosen, loaded
 from latency_tracker.units import human, size
 
-# Losses: counter, and what it means. None of them is 0 for nothing.
+# Losses: the counter, and what it means if it is not 0.
 LOSSES = {
     'skipped': 'operations were not tracked, for want of a free event: raise max_events, or filter',
     'clock_back': 'times were wrong, since the clock went back',

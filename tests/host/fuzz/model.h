@@ -132,6 +132,7 @@ void do_slot_end(u8 arg);
 void do_slot_free(u8 arg);
 void do_get(u8 arg);
 void do_put(u8 arg);
+void look_who_is_late(void);
 void do_bad_put(u8 arg);
 void do_for_each(u8 arg);
 void do_clear(u8 arg);

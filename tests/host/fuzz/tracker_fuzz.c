@@ -69,6 +69,7 @@ static void set_own(u8 arg)
 	EXPECT_EQ(latency_tracker_set_own_least(tracker, own_keys ? own_ns :
 							 LATENCY_TRACKER_NEVER), 0);
 	sync_threshold();
+	look_who_is_late();
 }
 
 static void set_timeout(u8 arg)

@@ -2,6 +2,7 @@
 """Settings, loading, unloading, and what --json says."""
 from __future__ import annotations
 
+import ast
 import io
 import os
 import re
@@ -256,3 +257,11 @@ def test_man_page_and_completion_know_all_options(file: str) -> None:
     text = (TOP / file).read_text().replace('\\-', '-')
     assert [option for option in sorted(map(str, options())) if option != '--help' and
             not re.search(rf'(?<![\w-]){re.escape(option)}(?![\w-])', text)] == []
+
+
+@pytest.mark.parametrize('file', sorted(path.name for path in (TOP / 'tools/latency_tracker').glob('*.py')))
+def test_python_3_9_reads_it(file: str) -> None:
+    text = (TOP / 'tools/latency_tracker' / file).read_text()
+    ast.parse(text, feature_version=(3, 9))
+    # It takes a star in a subscript for granted.
+    assert not re.search(r'\w\[[^][()]*, \*', text)

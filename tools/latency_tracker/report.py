@@ -91,7 +91,7 @@ def folded_stacks(recording: Recording) -> Counter[tuple[str, ...]]:
             stack = [plain(frame) for frame in reversed(report.stack(name))]
             if stack and report.ended:
                 first = report.text(f'{whose}comm') if whose else of.who
-                sums[first, *stack] += report.delay_ns // 1000
+                sums[(first, *stack)] += report.delay_ns // 1000
     if not sums:
         raise Error(f'{recording.name} has no stack of an operation that ended')
     return sums

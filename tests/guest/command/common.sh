@@ -12,11 +12,12 @@ has()
 	grep -cE -- "$2" "$1"
 }
 
-# A disk whose requests take so many ms.
+# A disk whose requests take so many ms. Without a scheduler a task issues its requests itself.
 slow_disk()
 {
 	modprobe null_blk irqmode=2 queue_mode=2 bs=512 completion_nsec=$(($1 * 1000000)) ||
 		give_up "no null_blk"
+	echo none >/sys/block/nullb0/queue/scheduler
 }
 
 # read_as NAME: one direct read of that disk by a task of that name, in a file of that name.

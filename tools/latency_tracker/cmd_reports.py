@@ -126,6 +126,9 @@ class Listener:
             os.pread(source.crossings, 32, 0)
             found = source.reader.last(source.seen)
         except (OSError, Error):
+            # What cannot be read although it is there is not passed over.
+            if source.tracker.loaded:
+                raise
             self._forget(source)
             return []
         if found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 
 from latency_tracker import Error
 from latency_tracker.machine import Machine
@@ -85,6 +86,14 @@ def status(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     return 0
 
 
+def _at_boot(machine: Machine, trackers: Sequence[Tracker], settings: dict[str, str]) -> None:
+    """Load them with these settings."""
+    boot = Boot(machine)
+    for tracker in trackers:
+        boot.set(tracker.name, settings)
+    boot.write()
+
+
 def set_settings(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     """Without settings, show them."""
     names, settings = split(args.words)
@@ -95,10 +104,7 @@ def set_settings(args: argparse.Namespace, machine: Machine, out: Output) -> int
         wanted = [(tracker, prepare(tracker, settings)) for tracker in trackers]
         apply(wanted)
         if args.boot:
-            boot = Boot(machine)
-            for tracker in trackers:
-                boot.set(tracker.name, settings)
-            boot.write()
+            _at_boot(machine, trackers, settings)
     for tracker in trackers:
         for parameter in tracker.parameters():
             name, text = shown(parameter, tracker.get(parameter))
@@ -128,10 +134,7 @@ def start(args: argparse.Namespace, machine: Machine, out: Output) -> int:
             unload(tracker)
         raise
     if args.boot:
-        boot = Boot(machine)
-        for tracker in trackers:
-            boot.set(tracker.name, settings)
-        boot.write()
+        _at_boot(machine, trackers, settings)
     for tracker in trackers:
         counters = tracker.counters()
         values: dict[str, Json] = {'tracker': tracker.name, 'loaded_now': tracker in done,

@@ -3,8 +3,9 @@
 
 Of each quantile, the operations of both sides that took longer than the quantile of both together are
 counted, and those that took at least so long, since many may be in its bucket. If nothing has changed,
-how they spread over the sides is hypergeometric, whatever the distribution is. With m such tests the level of each is LEVEL / m (Bonferroni), so LEVEL bounds how often
-a comparison of the same with itself finds anything, as long as operations are independent.
+how they spread over the sides is hypergeometric, whatever the distribution is. With m such tests the
+level of each is LEVEL / m (Bonferroni), so LEVEL bounds how often a comparison of the same with itself
+finds anything, as long as operations are independent.
 """
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ COUNTERS = {
                    'look for a clock source that is not stable: dmesg'),
 }
 PARAMETERS = {
-    'missed': ('foreign-tracer', 'the kernel could not call a probe, since another one was running',
+    'missed': ('foreign-tracer', 'the kernel could not call a probe, as when a kprobe of another tool runs',
                'look for kprobes of other tools: cat /sys/kernel/tracing/kprobe_events; bpftool perf'),
     'doubtful': ('foreign-tracer', 'reports were left out, since a tracer may have kept their end from view',
                  'look for other tools that trace the same functions'),
@@ -171,11 +171,9 @@ def check_loaded(machine: Machine) -> Iterator[Finding]:
             value = _optional(machine, f'{MODULES}/{tracker.module}/parameters/{parameter}').strip()
             if value.isdigit() and int(value):
                 yield Finding(name, f'{tracker.name}: {int(value):,} times {text}', remedy)
-        on = _optional(machine, '/sys/kernel/tracing/events/latency_tracker/enable').strip()
-        if on == '0':
-            yield Finding('events-off', 'the trace events are off: ftrace and perf see nothing; this program '
-                          'does not need them', 'echo 1 > /sys/kernel/tracing/events/latency_tracker/enable',
-                          note=True)
+    if _optional(machine, '/sys/kernel/tracing/events/latency_tracker/enable').strip() == '0':
+        yield Finding('events-off', 'the trace events are off: ftrace and perf see nothing; this program does '
+                      'not need them', 'echo 1 > /sys/kernel/tracing/events/latency_tracker/enable', note=True)
     core = f'{MODULES}/latency_tracker/srcversion'
     found = installed(machine)
     if found and machine.path(core).exists():

@@ -116,9 +116,9 @@ def loaded(machine: Machine) -> list[Tracker]:
     return [Tracker(machine, name) for name in names]
 
 
-def chosen(machine: Machine, names: list[str], none_is_all: bool = True) -> list[Tracker]:
+def chosen(machine: Machine, names: list[str]) -> list[Tracker]:
     """Those that are named, or all that work. Error: one that is not loaded, or none is."""
-    if not names and none_is_all:
+    if not names:
         found = loaded(machine)
         if not found:
             raise Error('no tracker is loaded: "latency-tracker start" loads all, and '

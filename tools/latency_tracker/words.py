@@ -127,16 +127,21 @@ WAKEUP_CAUSES = {'throttled': 'its cgroup was throttled (cpu.max)',
 
 
 def _holder(report: Report) -> str:
-    """Who had the CPU; empty if it is not known."""
+    """What most of the wait was; empty if that is not known."""
     cause = report.text('cause')
     ran = human(report.number('cause_ran'))
     if cause in WAKEUP_CAUSES:
         return f'{WAKEUP_CAUSES[cause]} for {ran}'
-    if report.number('holder_pid') > 0 and report.number('holder_ran') > 0:
+    if cause == 'cpu' and report.number('holder_pid') > 0 and report.number('holder_ran') > 0:
         return f'which {_task(report, "holder_")} had for {human(report.number("holder_ran"))}'
-    if report.number('prev_pid') == 0 and report.number('holder_pid') <= 0:
-        return 'which was idle, and slow to wake'
     return ''
+
+
+def _part(report: Report) -> str:
+    """What is known of the CPU although it is not what most of the wait was."""
+    if report.number('holder_pid') > 0 and report.number('holder_ran') > 0:
+        return f'{_task(report, "holder_")} had it for {human(report.number("holder_ran"))} of that'
+    return 'the CPU was idle when it got it' if report.ended and report.number('prev_pid') == 0 else ''
 
 
 def _wakeup(report: Report) -> Words:
@@ -145,7 +150,7 @@ def _wakeup(report: Report) -> Words:
             f'{human(report.delay_ns)} for {cpu}' +
             (f', {holder}' if holder.startswith('which') else
              f': {holder}' if holder else ', held up for an unknown reason'))
-    details = []
+    details = [] if holder or not _part(report) else [_part(report)]
     if report.number('waker_pid') >= 0:
         details.append(f'woken by {_task(report, "waker_")}')
     elif report.text('reason') not in ('woken', '-'):
@@ -247,7 +252,7 @@ def words(report: Report, inside: Stack = ()) -> Words:
     name = reason(inside)
     if name not in ('-', '?'):
         found.what += f' in {name}()'
-        found.details.append(f'it is blocked in {name}()')
+        found.details.append(f'now its task is blocked in {name}()')
         found.idle = found.idle or bool(WAITING_FUNCTIONS & {function(frame) for frame in inside})
     if report.flag == 'collected':
         found.text += '; its end has not been seen, and it is not tracked any longer'

@@ -45,8 +45,9 @@ def test_record(shell: Shell, tmp_path: Path) -> None:
     assert [of['type'] for of in objects] == ['recording', 'report', 'report', 'missed']
     assert objects[0]['kernel'] == '6.1.0-x' and objects[0]['command'][0] == 'dd' and types_are_right(objects[0])
     assert '2 reports, the first' in shell('report', str(into)).out
-    last.write_bytes(b'x' * 4096)
-    told = shell('record', '-o', str(into), '--for', '300ms')
+    shell.machine.put('/garbled', b'x' * 4096)
+    told = shell('record', '-o', str(into), '--', 'dd', f'if={shell.machine.path("/garbled")}', f'of={last}',
+                 'conv=notrunc', 'status=none')
     assert told.status == 1 and 'a layout that is not known' in told.err
     last.write_bytes(record(0, '', ()))
     for command, status, complaint in ((['false'], 1, 'ended with status 1'), (['/no/such'], 1, 'No such file')):

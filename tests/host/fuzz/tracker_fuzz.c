@@ -146,6 +146,19 @@ static void set_per_minute(u8 arg)
 	sync_threshold();
 }
 
+/* What few inputs do by themselves: the threshold finds itself, and is that of the user again. */
+static void per_minute_life(u8 arg)
+{
+	unsigned int n;
+
+	set_profile(1);
+	set_per_minute(1 + arg % 64);
+	for (n = 0; n < 4; n++)
+		do_whole(arg & 7);
+	profile_ticks(0);
+	set_per_minute(0x80);
+}
+
 /* At most some seconds: a clock does not wrap. */
 static void clock_on(u8 arg)
 {
@@ -213,6 +226,7 @@ static const struct {
 	{ "profile", set_profile },
 	{ "profile_ticks", profile_ticks },
 	{ "per_minute", set_per_minute },
+	{ "per_minute_life", per_minute_life },
 	{ "slot_begin", do_slot_begin },
 	{ "slot_end", do_slot_end },
 	{ "slot_free", do_slot_free },

@@ -36,6 +36,22 @@ equal()
 	taskset -c 1 "$BIN/inject" spin 3000 >/dev/null
 }
 
+# Has the victim had the CPU for most of the last 50 ms?
+runs()
+{
+	local before now
+
+	read -r before _ <"/proc/$pid/schedstat"
+	sleep 0.05
+	read -r now _ <"/proc/$pid/schedstat"
+	((now - before > 25000000))
+}
+
+stands()
+{
+	! runs
+}
+
 # A real-time task; ordinary ones have half of each second. One of them is there all the time: while a
 # program starts, many tasks have the CPU in turn; and an idle CPU keeps nobody back.
 limited()
@@ -45,7 +61,10 @@ limited()
 		sleep 0.02
 	done
 	chrt -f -p 10 "$pid"
-	sleep 2.5
+	sleep 2
+	# Its last wait ends as one of a real-time task: it has just got the CPU again.
+	wait_for 10 stands || give_up "it is not limited"
+	wait_for 10 runs || give_up "it stays limited"
 	chrt -o -p 0 "$pid"
 	kill $!
 	wait $! 2>/dev/null

@@ -34,6 +34,8 @@ COMMAND = $(PREFIX)/lib/latency-tracker/latency_tracker
 INSTALLED_SBIN = $(or $(DESTDIR),$(INSTALL_MOD_PATH))$(SBINDIR)
 MAN = $(PREFIX)/share/man/man8/latency-tracker.8
 COMPLETION = $(PREFIX)/share/bash-completion/completions/latency-tracker
+SERVICE = $(PREFIX)/lib/systemd/system/latency-tracker-export.service
+DASHBOARD = $(PREFIX)/share/latency-tracker/grafana-dashboard.json
 DEPMOD = depmod -a $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') '$(RELEASE)'
 
 .PHONY: all modules install install-command uninstall dkms dkms-source dkms-remove deb \
@@ -64,12 +66,16 @@ install-command:
 	echo '$(VERSION)' >'$(COMMAND)/VERSION'
 	install -D -m 644 tools/latency-tracker.8 '$(MAN)'
 	install -D -m 644 tools/completions/latency-tracker '$(COMPLETION)'
+	install -d '$(dir $(SERVICE))'
+	sed 's|@SBINDIR@|$(SBINDIR)|' tools/latency-tracker-export.service.in >'$(SERVICE)'
+	install -D -m 644 tools/grafana-dashboard.json '$(DASHBOARD)'
 
 uninstall:
 	rm -rf '$(INSTALLED)/$(INSTALL_DIR)'
 	$(DEPMOD)
 	rm -f '$(INSTALLED_SBIN)/on-latency' '$(INSTALLED_SBIN)/latency-tracker' '$(MAN)' '$(COMPLETION)'
-	rm -rf '$(dir $(COMMAND))'
+	rm -f '$(SERVICE)'
+	rm -rf '$(dir $(COMMAND))' '$(dir $(DASHBOARD))'
 	@echo 'Modules that are loaded stay loaded until "modprobe -r" or a reboot.'
 
 # lttng/: apart, since it needs the sources of lttng-modules, built.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the tests of the command share. Run them with
 
-    PYTHONPATH=tests:tools python3 -P -m pytest tests/command
+    PYTHONPATH=tests:tools tests/command/run.sh /usr/bin/python3 -P -m pytest tests/command
 """
 from __future__ import annotations
 

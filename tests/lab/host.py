@@ -21,8 +21,8 @@ def host_suites(top: Path, options: Options) -> dict[str, list[str]]:
     pytest += ["-p", "lab.ktap", "-p", "no:cacheprovider", "-p", "no:terminal"]
     suites = {
         "check-self": [*pytest, str(top / "tests/lab")],
-        "command": [*pytest, str(top / "tests/command")],
-        "command-mutants": [str(top / "tests/mutants/run"), "--kind", "command"],
+        "command": [str(top / "tests/command/run.sh"), *pytest, str(top / "tests/command")],
+        "command-mutants": [str(top / "tests/command/run.sh"), str(top / "tests/mutants/run"), "--kind", "command"],
         "judges": [sys.executable, str(top / "tests/guest/known.py")],
         "host": [*make, "check", *(["QUICK=1"] if options.quick else [])],
         "host-mutants": [*make, "mutants"],

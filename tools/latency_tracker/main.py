@@ -184,6 +184,26 @@ def _add_compare(subs: argparse._SubParsersAction[Parser]) -> None:
     _trackers(parser)
 
 
+def export(args: argparse.Namespace, machine: Machine, out: Output) -> int:
+    """Nobody else waits for the libraries that it needs."""
+    from latency_tracker.export import export as run  # pylint: disable=import-outside-toplevel
+    return run(args, machine, out)
+
+
+def _add_export(subs: argparse._SubParsersAction[Parser]) -> None:
+    parser = _sub(subs, 'export', export, 'metrics for Prometheus; metrics and late operations for OpenTelemetry',
+                  'export --otlp http://collector:4318', 'Headers for the collector, such as a password, are read from '
+                  'OTEL_EXPORTER_OTLP_HEADERS.')
+    parser.add_argument('--listen', default='127.0.0.1:9905', metavar='ADDRESS:PORT',
+                        help='where to answer /metrics, or "none" (127.0.0.1:9905)')
+    parser.add_argument('--otlp', metavar='URL', help='where to send to, such as http://localhost:4318')
+    parser.add_argument('--every', dest='seconds', type=seconds, default=10, metavar='TIME', help='send each (10s)')
+    parser.add_argument('--groups', type=number, default=100, metavar='N',
+                        help='groups with series of their own, where groups are on; the rest is "other" (100)')
+    parser.add_argument('--once', action='store_true', help='print the metrics as text, and end')
+    _trackers(parser)
+
+
 def schema(_args: argparse.Namespace, _machine: Machine, out: Output) -> int:
     """The JSON schema of what --json prints."""
     out.raw(json.dumps(as_json_schema(), indent=1))
@@ -211,6 +231,7 @@ def make_parser(with_commands: bool = True) -> Parser:
     _add_report(subs)
     _add_compare(subs)
     _add_state(subs)
+    _add_export(subs)
     subs.add_parser('on', help='act on a crossing: keep the trace, run a command', add_help=False)
     _sub(subs, 'schema', schema, 'the JSON schema of what --json prints', 'schema')
     return parser

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from latency_tracker import Error
@@ -115,8 +115,8 @@ def _records(tracker: Tracker, name: str, magic: bytes) -> Iterator[bytes]:
         yield record
 
 
-def windows(tracker: Tracker) -> dict[str, Histogram]:
-    """All windows, of one sum."""
+def windows(tracker: Tracker, wanted: Collection[str] = WINDOWS) -> dict[str, Histogram]:
+    """All windows, of one sum; only those that are wanted have counts."""
     for _ in range(TRIES):
         found = {name: Histogram(5) for name in WINDOWS}
         generations = set()
@@ -125,8 +125,9 @@ def windows(tracker: Tracker) -> dict[str, Histogram]:
              max_ns) = BUCKETS.unpack_from(record)
             of = found[WINDOWS[window]]
             of.sum_ns, of.max_ns, of.span_ns = sum_ns, max_ns, end_ns - begin_ns
-            counts = struct.unpack_from(f'={nr}Q', record, 248)
-            of.counts.update({index + i: count for i, count in enumerate(counts) if count})
+            if WINDOWS[window] in wanted:
+                counts = struct.unpack_from(f'={nr}Q', record, 248)
+                of.counts.update({index + i: count for i, count in enumerate(counts) if count})
             generations.add(generation)
         if len(generations) == 1:
             return found

@@ -38,6 +38,8 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
         'p99_ns': 'integer', 'p999_ns': 'integer', 'p9999_ns': 'integer', 'span_ns': 'integer'}),
     'recording': ('record: the first line of a file', {
         'version': 'string', 'kernel': 'string', 'time': 'string', 'command': 'array', 'trackers': 'array'}),
+    'exporting': ('export: it answers at this port, and sends there', {
+        'port': 'integer?', 'native': 'boolean', 'otlp': 'string?'}),
     'change': ('compare: a quantile that has changed, and how probable that is by chance', {
         'tracker': 'string', 'dimension': 'string?', 'group': 'string?', 'quantile': 'string',
         'before_ns': 'integer', 'after_ns': 'integer', 'ratio': 'number', 'chance': 'number'}),

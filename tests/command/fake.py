@@ -118,6 +118,7 @@ class Fake(Machine):
         # Of other programs: what they say, by their first words.
         self.said: dict[str, str] = {}
         self.put('/proc/self/stat', '')
+        self.put('/proc/sys/kernel/hostname', 'db1\n')
         self.put(f'/proc/{os.getpid()}/stat', f'{os.getpid()} (a b) c) S ' + '0 ' * 18 + '4711 0\n')
 
     def put(self, name: str, data: str | bytes, mode: int = 0o644) -> None:

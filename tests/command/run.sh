@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs pytest on the tests of the command, with the Prometheus of Debian 12 as a judge.
+# Runs pytest on the tests of the command, with the Prometheus of Debian 12 as a judge, and with the
+# engines of "query".
 # Usage: run.sh PYTEST...
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -19,5 +20,19 @@ get_prometheus()
 dir=$(cache_dir)/prometheus
 [ -x "$dir/usr/bin/prometheus" ] || progress "getting Prometheus (once)" get_prometheus ||
 	die "Prometheus could not be got: see above, and check the network"
+# DuckDB, and the engine of ClickHouse: in no package of Debian. The versions that were tried.
+get_engines()
+{
+	rm -rf "$venv" "$venv.tmp"
+	# It is not moved: its programs know where they are.
+	/usr/bin/python3 -m venv "$venv" &&
+	"$venv/bin/pip" -q --disable-pip-version-check install duckdb==2.0.1 chdb==4.4.0 &&
+	touch "$venv/complete"
+}
+
+venv=$(cache_dir)/engines
+[ -e "$venv/complete" ] || progress "getting DuckDB and ClickHouse's engine (once)" get_engines ||
+	die "DuckDB and chdb could not be got: see above, and check the network"
+export LT_QUERY_VENV=$venv
 export LT_PROMETHEUS=$dir/usr/bin/prometheus
 exec "$@"

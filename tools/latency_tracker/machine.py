@@ -103,6 +103,10 @@ class Machine:
             raise Error(f'there is no program {words[0]}: is /sbin in PATH?') from None
         return done.returncode, done.stdout.strip()
 
+    def hostname(self) -> str:
+        """As the kernel has it."""
+        return self.read('/proc/sys/kernel/hostname').strip()
+
     def monotonic_ns(self) -> int:
         """The clock of the trackers."""
         return time.clock_gettime_ns(time.CLOCK_MONOTONIC)

@@ -20,6 +20,7 @@ from latency_tracker.live import live
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
 from latency_tracker.profile import WINDOWS
+from latency_tracker.query import COLUMNS, FIELDS, PREPARED, query
 from latency_tracker.record import default_name, record
 from latency_tracker.report import report_file
 from latency_tracker.schema import as_json_schema
@@ -171,6 +172,18 @@ def _add_report(subs: argparse._SubParsersAction[Parser]) -> None:
     parser.add_argument('-n', dest='number', type=positive, default=5, metavar='N', help='the slowest (5)')
 
 
+def _add_query(subs: argparse._SubParsersAction[Parser]) -> None:
+    parser = _sub(subs, 'query', query, 'SQL over recordings, of many machines, too: needs DuckDB', 'query hours *.json.gz',
+                  f'SQL, or one of: {", ".join(PREPARED)}. The table "reports" has the columns\n'
+                  f'  {" ".join(COLUMNS)}\n  {" ".join(FIELDS)} filename\n'
+                  'and "raw" has all fields, as JSON. Files are recordings, or of Parquet.')
+    parser.add_argument('--parquet', metavar='FILE', help='put all reports there, which is read much faster')
+    parser.add_argument('--clickhouse', metavar='GLOB', help='print what makes the same table in ClickHouse, of files '
+                        'with such names, and the prepared questions')
+    parser.add_argument('sql', nargs='?', metavar='SQL')
+    parser.add_argument('files', nargs='*', metavar='FILE')
+
+
 def _add_compare(subs: argparse._SubParsersAction[Parser]) -> None:
     parser = _sub(subs, 'compare', compare, 'which delays have changed, and not by chance', 'compare 1h 1m',
                   'The exit status is 2 if something has changed. Of a file, all time is taken.')
@@ -231,6 +244,7 @@ def make_parser(with_commands: bool = True) -> Parser:
     _add_report(subs)
     _add_compare(subs)
     _add_state(subs)
+    _add_query(subs)
     _add_export(subs)
     subs.add_parser('on', help='act on a crossing: keep the trace, run a command', add_help=False)
     _sub(subs, 'schema', schema, 'the JSON schema of what --json prints', 'schema')

@@ -22,7 +22,8 @@ from latency_tracker.words import words
 
 TIMEOUT_SECONDS = 10
 CUMULATIVE = 2
-WARN = 13
+# Severities: of what waits for something to do, and of the others.
+INFO, WARN = (9, 'INFO'), (13, 'WARN')
 # Late operations that wait for a collector that does not answer.
 QUEUE = 10000
 BATCH = 1000
@@ -66,7 +67,7 @@ class Payloads:
         self.begin_ns: dict[str, int] = {}
         self.resource: dict[str, Json] = {'attributes': attributes({
             'service.name': 'latency-tracker', 'service.version': version(), 'os.type': 'linux',
-            'host.name': machine.read('/proc/sys/kernel/hostname').strip()})}
+            'host.name': machine.hostname()})}
         self.scope: dict[str, Json] = {'name': 'latency-tracker', 'version': version()}
 
     def metrics(self, families: Sequence[Family]) -> dict[str, Json]:
@@ -117,8 +118,9 @@ class Payloads:
         for name, value in report.values.items():
             if name not in ('delay', 'start', 'flag'):
                 values[f'field.{name}'] = '\n'.join(value) if isinstance(value, list) else value
-        return {'timeUnixNano': str(report.start_ns + self.ahead_ns), 'severityNumber': WARN,
-                'observedTimeUnixNano': str(report.at_ns + self.ahead_ns), 'severityText': 'WARN',
+        number, name = INFO if of.idle else WARN
+        return {'timeUnixNano': str(report.start_ns + self.ahead_ns), 'severityNumber': number,
+                'observedTimeUnixNano': str(report.at_ns + self.ahead_ns), 'severityText': name,
                 'body': {'stringValue': '; '.join([of.text, *of.details])}, 'attributes': attributes(values)}
 
 

@@ -18,11 +18,12 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
     'started': ('start', {'tracker': 'string', 'loaded_now': 'boolean', 'boot': 'boolean',
                           'threshold_ns': 'integer'}),
     'stopped': ('stop', {'tracker': 'string'}),
-    'report': ('watch, last, worst: a late operation; says and details in words, fields as '
+    'report': ('watch, last, worst: a late operation; who and what are alike for alike ones, says and details in words, fields as '
                'Documentation/ABI/trace-events has them; times in ns of CLOCK_MONOTONIC, time is local',
                {'tracker': 'string', 'event': 'string', 'time': 'string', 'at_ns': 'integer',
                 'start_ns': 'integer', 'delay_ns': 'integer', 'flag': 'string', 'window': 'string',
-                'rank': 'integer', 'nr': 'integer', 'says': 'string', 'details': 'array', 'idle': 'boolean',
+                'rank': 'integer', 'nr': 'integer', 'host': 'string', 'who': 'string', 'what': 'string',
+                'says': 'string', 'details': 'array', 'idle': 'boolean',
                 'cgroup': 'string',
                 'fields': 'object'}),
     'summary': ('watch, at its end: alike operations', {
@@ -38,6 +39,7 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
         'p99_ns': 'integer', 'p999_ns': 'integer', 'p9999_ns': 'integer', 'span_ns': 'integer'}),
     'recording': ('record: the first line of a file', {
         'version': 'string', 'kernel': 'string', 'time': 'string', 'command': 'array', 'trackers': 'array'}),
+    'row': ('query: a row, by the names of its columns', {'values': 'object'}),
     'exporting': ('export: it answers at this port, and sends there', {
         'port': 'integer?', 'native': 'boolean', 'otlp': 'string?'}),
     'change': ('compare: a quantile that has changed, and how probable that is by chance', {

@@ -30,6 +30,7 @@ class Shower:
     def __init__(self, machine: Machine, out: Output, frames: int = 6) -> None:
         self.machine, self.out, self.frames = machine, out, frames
         self.cgroups = Cgroups(machine)
+        self.host = machine.hostname()
 
     def show(self, report: Report, of: Words | None = None, with_time: bool = True) -> None:
         """One. Without its time if it is of another boot."""
@@ -42,9 +43,9 @@ class Shower:
             self.out.object('report', tracker=report.tracker, event=report.event,
                             time=when.isoformat(timespec='microseconds'), at_ns=report.at_ns,
                             start_ns=report.start_ns, delay_ns=report.delay_ns, flag=report.flag,
-                            window=report.window, rank=report.rank, nr=report.nr, says=of.text, idle=of.idle,
-                            cgroup=cgroup,
-                            details=[*of.details], fields=values)
+                            window=report.window, rank=report.rank, nr=report.nr, host=self.host, who=of.who,
+                            what=of.what, says=of.text, idle=of.idle, cgroup=cgroup, details=[*of.details],
+                            fields=values)
             return
         stamp = when.strftime('%H:%M:%S.') + f'{when.microsecond // 1000:03}'
         self.out.raw((self.out.style(stamp, 'bold') + '  ' if with_time else '') + self._head(report, of))

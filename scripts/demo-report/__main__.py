@@ -33,6 +33,8 @@ class Report:
                           f"{about.disk_ms} ms for a request")
         for line in self.run.workload():
             self.screen.print(f"  {line}")
+        for line in self.run.profile():
+            self.screen.print(f"  {line}")
         table = self.screen.table("tracker", ">threshold", ">tracked", ">in time", ">late",
                                   ">pending", ">cleared", ">skipped", "delays of the late")
         for tracker in TRACKERS:

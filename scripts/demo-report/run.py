@@ -105,6 +105,17 @@ class Run:
                            for job in jobs) / ios
                 yield f"fio random {kind}s: {ios}, {human(mean)} each on average"
 
+    def profile(self) -> Iterator[str]:
+        """What fio has measured when it was alone, and what the profile of the block tracker says of that."""
+        with open(self.directory / "fio-alone.json", encoding="utf-8") as file:
+            reads = json.load(file)["jobs"][0]["read"]
+        fio = {f"p{float(share):.0f}_ns": int(ns) for share, ns in reads["clat_ns"]["percentile"].items()}
+        told = {name: int(value) for name, value in (line.split() for line in self.lines("profile-1m"))}
+        yield (f"fio alone, by itself: {reads['total_ios']:,} reads, " +
+               ", ".join(f"{name[:-3]} {human(ns)}" for name, ns in fio.items()))
+        yield (f"block/profile/1m of that: {told['count']:,} reads, " + ", ".join(
+            f"{name[:-3]} {human(told[name])} ({(told[name] / ns - 1) * 100:+.1f} %)" for name, ns in fio.items()))
+
 
 def worst_first(events: Iterable[AnyLate]) -> list[AnyLate]:
     return sorted(events, key=lambda event: -event.delay)

@@ -4,6 +4,7 @@ that document, and shares nothing with the program that reads it."""
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,12 @@ COUNTERS = {'capacity': 4096, 'cleared': 0, 'clock_back': 0, 'collected': 0, 'cr
 PARAMETERS = {'usec_threshold': '10000', 'usec_timeout': '0', 'per_minute': '0', 'profile': 'Y',
               'groups': 'N', 'thresholds': '', 'cgroup': '', 'max_events': '4096'}
 UNSIGNED, SIGNED, NAMED, ADDRESS, TEXT, STACK = range(1, 7)
+TRACING = '/sys/kernel/tracing'
+HEADER_PAGE = ('''\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
+\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
+\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;
+\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;
+''')
 Fields = Sequence[tuple[str, int, object]]
 
 
@@ -108,6 +115,33 @@ def syscall(delay: int = 236_000_000, comm: str | bytes = 'mariadbd', flag: tupl
             *((name, TEXT if isinstance(value, str) else SIGNED, value) for name, value in values.items()))
 
 
+def event_format(ident: int, name: str, fields: Sequence[tuple[str, int]], fmt: str = '""') -> str:
+    """The file format of an event, with fields "TYPE NAME" and their sizes behind each other from 8 on. Returns it."""
+    lines, at = [f'name: {name}', f'ID: {ident}', 'format:', '\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;',
+                 '\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;', ''], 8
+    for words, size in fields:
+        signed = int(words.split()[0] in ('int', 'long', 's64', 'pid_t', 'char'))
+        lines.append(f'\tfield:{words};\toffset:{at};\tsize:{size};\tsigned:{signed};')
+        at += size
+    return '\n'.join([*lines, '', f'print fmt: {fmt}', ''])
+
+
+def trace_page(at_ns: int, *entries: tuple[int, bytes], size: int = 4096) -> bytes:
+    """A page of a trace buffer, with events at so many ns since the one before, as ring_buffer.h tells."""
+    data = b''
+    for delta, event in entries:
+        event = event.ljust(-(-len(event) // 4) * 4, b'\0')
+        if delta >= 1 << 27:
+            data += struct.pack('<II', (delta & (1 << 27) - 1) << 5 | 30, delta >> 27)
+            delta = 0
+        if len(event) <= 28 * 4:
+            data += struct.pack('<I', delta << 5 | len(event) // 4) + event
+        else:
+            data += struct.pack('<II', delta << 5, len(event) + 4) + event
+    assert len(data) <= size - 16
+    return (struct.pack('<QQ', at_ns, len(data)) + data).ljust(size, b'\xee')
+
+
 class Fake(Machine):
     """Its modprobe makes and removes the directories; what it did is in log."""
 
@@ -175,6 +209,30 @@ class Fake(Machine):
             parameter, _, value = word.partition('=')
             self.put(f'/sys/module/{name}/parameters/{parameter}', value + '\n')
         return 0, ''
+
+    def tracefs(self, *formats: str, cpus: int = 2) -> None:
+        """With events of these formats."""
+        self.formats, self.cpus = formats, cpus
+        self.put(f'{TRACING}/events/header_page', HEADER_PAGE)
+        self.path(f'{TRACING}/instances').mkdir()
+
+    def make_instance(self, name: str) -> None:
+        """A buffer is a pipe: what is written is read once, by the page."""
+        super().make_instance(name)
+        for file in ('trace_clock', 'buffer_size_kb', 'buffer_percent', 'events/enable'):
+            self.put(f'{name}/{file}', '')
+        for text in self.formats:
+            event = text.split()[1]
+            for file, content in (('format', text), ('enable', '0\n')):
+                self.put(f'{name}/events/latency_tracker/{event}/{file}', content)
+        for cpu in range(self.cpus):
+            self.put(f'{name}/per_cpu/cpu{cpu}/stats', 'entries: 7\noverrun: 0\ncommit overrun: 0\ndropped events: 0\n')
+            os.mkfifo(self.path(f'{name}/per_cpu/cpu{cpu}/trace_pipe_raw'))
+
+    def remove_instance(self, name: str) -> None:
+        """Of a kernel that would refuse it while somebody reads."""
+        self.log.append(f'rmdir {Path(name).name.split(".")[0]}')
+        shutil.rmtree(self.path(name))
 
     def monotonic_ns(self) -> int:
         """It stands still."""

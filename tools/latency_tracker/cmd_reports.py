@@ -165,12 +165,11 @@ def follow(listener: Listener, shower: Shower, summary: Summary, passes: Callabl
     return count
 
 
-def tell_missed(listener: Listener, out: Output) -> None:
+def tell_missed(missed: int, out: Output) -> None:
     """What could not be shown."""
-    if listener.missed:
-        out.object('missed', count=listener.missed)
-        out.line(f'{listener.missed:,} more reports came too fast to be shown: raise the threshold, or '
-                 'record the trace events', 'yellow')
+    if missed:
+        out.object('missed', count=missed)
+        out.line(f'{missed:,} more reports came too fast: raise the threshold, or record with a larger --buffer', 'yellow')
 
 
 def watch(args: argparse.Namespace, machine: Machine, out: Output) -> int:
@@ -186,7 +185,7 @@ def watch(args: argparse.Namespace, machine: Machine, out: Output) -> int:
                    args.max or -1)
     out.line()
     summary.table(out)
-    tell_missed(listener, out)
+    tell_missed(listener.missed, out)
     listener.close()
     signals.close()
     return 2 if args.max and count >= args.max else 0

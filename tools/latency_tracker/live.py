@@ -108,7 +108,7 @@ def live(args: argparse.Namespace, machine: Machine, out: Output) -> int:
         signals.close()
         for text in failed:
             print(f'latency-tracker: left behind: {text}', file=sys.stderr)
-    tell_missed(listener, out)
+    tell_missed(listener.missed, out)
     summary.table(out)
     if not summary.sums:
         out.line('nothing was late')

@@ -94,6 +94,14 @@ class Machine:
                                  else error.strerror)
             raise Error(f'{pathlib.Path(name).name}={text}: {why}') from None
 
+    def make_instance(self, name: str) -> None:
+        """A directory of tracefs, in which the kernel makes the files."""
+        self.path(name).mkdir()
+
+    def remove_instance(self, name: str) -> None:
+        """It, with all that is in it."""
+        self.path(name).rmdir()
+
     def run(self, words: Sequence[str]) -> tuple[int, str]:
         """A program to its end: the status, and all that it has said."""
         try:

@@ -5,24 +5,34 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
+import os
+import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, cast
 
 from latency_tracker import Error, version
-from latency_tracker.cmd_reports import Filter, Listener, follow, tell_missed
+from latency_tracker.cmd_reports import Filter, Listener, tell_missed
+from latency_tracker.instance import Instance
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
-from latency_tracker.show import Shower, Summary, wall_time
+from latency_tracker.records import Report
+from latency_tracker.show import Shower, Summary, stack_of_call, wall_time
 from latency_tracker.signals import Signals
-from latency_tracker.state import chosen
+from latency_tracker.spool import Converter, Spool
+from latency_tracker.stacks import Symbols, kallsyms
+from latency_tracker.state import Tracker, chosen
+from latency_tracker.words import words
 
 # After the command has ended: what was late with it is reported by then.
 SETTLE_SECONDS = 0.5
-STEP_SECONDS = 0.2
+STEP_SECONDS = 0.5
+# Between two looks at the buffers, which fill up meanwhile.
+CONVERT_SECONDS = 0.05
+NEW_NS = 10**9
 
 
 class File:
@@ -60,41 +70,159 @@ def start(words: list[str]) -> subprocess.Popen[bytes] | None:
         raise Error(f'{words[0]}: {error.strerror}') from None
 
 
-def drain(listener: Listener, to: Output, summary: Summary, passes: Filter, ended: Callable[[], bool],
-          until: float) -> None:
-    """Until it has ended, a moment has come, or a signal."""
-    shower = Shower(listener.machine, to)
-    while not ended() and time.monotonic() < until and not listener.signals.caught:
-        follow(listener, shower, summary, passes.passes, min(time.monotonic() + STEP_SECONDS, until), -1)
+class Sink:
+    """Where reports go that pass."""
+
+    def __init__(self, machine: Machine, to: Output, passes: Filter) -> None:
+        self.machine, self.passes = machine, passes
+        self.shower, self.summary = Shower(machine, to), Summary()
+
+    def take(self, report: Report) -> None:
+        """One. What this program does is not what the user looks for."""
+        if report.number('tgid') == os.getpid() or not self.passes.passes(report):
+            return
+        # Where a call is blocked now says something of it only if its report is new.
+        is_new = self.machine.monotonic_ns() - report.at_ns < NEW_NS
+        of = words(report, stack_of_call(self.machine, report) if is_new else ())
+        self.summary.add(report, of)
+        self.shower.show(report, of)
+
+
+class Buffers:
+    """Reports out of trace buffers, which are read first, and understood when there is time for it."""
+
+    def __init__(self, machine: Machine, args: argparse.Namespace, trackers: Sequence[Tracker], signals: Signals) -> None:
+        self.instance = Instance(machine, trackers, args.buffer)
+        self.spool = Spool(Path(args.output).absolute().parent)
+        self.converter = Converter(self.instance.formats, Symbols(kallsyms))
+        self.ahead: Iterator[Report] = iter(())
+        self.poll = select.poll()
+        for fd in (signals.fd, *self.instance.fds):
+            self.poll.register(fd, select.POLLIN)
+
+    def turn(self, sink: Sink, child: int | None = None, seconds: float = STEP_SECONDS) -> None:
+        """Wait for as long, or until much has come; then go on with what there is, for a short time. child: ends
+        the waiting, too, when it can be read."""
+        if child is not None:
+            self.poll.register(child, select.POLLIN)
+        self.poll.poll(0 if self.behind else seconds * 1000)
+        if child is not None:
+            self.poll.unregister(child)
+        self._read()
+        end = time.monotonic() + CONVERT_SECONDS
+        while time.monotonic() < end and self._convert(sink):
+            pass
+
+    @property
+    def behind(self) -> bool:
+        """There are pages that were read, but not understood yet."""
+        return self.spool.read_at < self.spool.end
+
+    def _read(self) -> bool:
+        pages = self.instance.drain()
+        if pages:
+            self.spool.put(pages)
+        return bool(pages)
+
+    def _convert(self, sink: Sink) -> bool:
+        """One report; whether there was one."""
+        report = next(self.ahead, None)
+        while not report:
+            pages = self.spool.get()
+            if not pages:
+                return False
+            self.ahead = self.converter.reports(pages)
+            report = next(self.ahead, None)
+        sink.take(report)
+        return True
+
+    def finish(self, sink: Sink) -> int:
+        """All that there is; returns how many events were lost."""
+        self.instance.stop()
+        while self._read():
+            pass
+        while self._convert(sink):
+            pass
+        return self.instance.lost() + self.converter.unread
+
+    def close(self) -> None:
+        """Nothing of it is left."""
+        self.instance.close()
+        self.spool.close()
+
+
+class Files:
+    """Reports out of profile/last, where there is no tracefs."""
+
+    def __init__(self, machine: Machine, trackers: Sequence[Tracker], signals: Signals) -> None:
+        self.listener = Listener(machine, trackers, signals)
+
+    def turn(self, sink: Sink, _child: int | None = None, seconds: float = STEP_SECONDS) -> None:
+        """For so long."""
+        for report in self.listener.wait(time.monotonic() + seconds):
+            sink.take(report)
+
+    def finish(self, _sink: Sink) -> int:
+        """How many came too fast."""
+        return self.listener.missed
+
+    def close(self) -> None:
+        """All files."""
+        self.listener.close()
+
+
+def source_of(machine: Machine, args: argparse.Namespace, trackers: Sequence[Tracker], signals: Signals) -> Buffers | Files:
+    """Trace buffers if there can be some."""
+    try:
+        return Buffers(machine, args, trackers, signals)
+    except Error as error:
+        print(f'latency-tracker: {error}; reports come from profile/last, which is slower', file=sys.stderr)
+        return Files(machine, trackers, signals)
+
+
+def follow(source: Buffers | Files, sink: Sink, child: subprocess.Popen[bytes] | None, until: float, signals: Signals) -> int:
+    """Until the command has ended, that moment, or a signal; returns the status of the command."""
+    ended = os.pidfd_open(child.pid) if child else None
+    try:
+        while time.monotonic() < until and not signals.caught and (not child or child.poll() is None):
+            source.turn(sink, ended, min(STEP_SECONDS, max(until - time.monotonic(), 0)))
+    finally:
+        if ended is not None:
+            os.close(ended)
+    if not child:
+        return 0
+    if child.poll() is None:
+        child.terminate()
+    status = child.wait()
+    settled = time.monotonic() + SETTLE_SECONDS
+    while time.monotonic() < settled:
+        source.turn(sink, None, max(settled - time.monotonic(), 0))
+    return status
 
 
 def record(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     """The exit status is 1 if the command failed."""
     trackers = chosen(machine, args.trackers)
-    file = File(args.output)
-    to, summary, signals = Lines(as_json=True, stream=file.text), Summary(), Signals()
+    file, signals = File(args.output), Signals()
+    to = Lines(as_json=True, stream=file.text)
     to.object('recording', version=version(), kernel=machine.read('/proc/sys/kernel/osrelease').strip(),
               time=wall_time(machine, machine.monotonic_ns()).isoformat(timespec='microseconds'),
               command=list(args.command), trackers=[tracker.name for tracker in trackers])
-    listener = Listener(machine, trackers, signals)
-    status = 0
+    sink = Sink(machine, to, Filter(args, machine))
     try:
-        child = start(args.command)
-        until = time.monotonic() + (args.seconds or 1e9)
-        drain(listener, to, summary, Filter(args, machine), lambda: child is not None and child.poll() is not None, until)
-        if child:
-            if child.poll() is None:
-                child.terminate()
-            status = child.wait()
-            drain(listener, to, summary, Filter(args, machine), lambda: False, time.monotonic() + SETTLE_SECONDS)
-        tell_missed(listener, to)
+        source = source_of(machine, args, trackers, signals)
+        try:
+            status = follow(source, sink, start(args.command), time.monotonic() + (args.seconds or 1e9), signals)
+            lost = source.finish(sink)
+        finally:
+            source.close()
+        tell_missed(lost, to)
     finally:
-        listener.close()
         file.close()
         signals.close()
-    summary.table(out)
-    tell_missed(listener, out)
-    count = sum(of.count for of in summary.sums.values())
+    sink.summary.table(out)
+    tell_missed(lost, out)
+    count = sum(of.count for of in sink.summary.sums.values())
     out.line(f'{count:,} late operations in {args.output}: latency-tracker report {args.output}')
     if status:
         print(f'latency-tracker: {args.command[0]} ended with status {status}', file=sys.stderr)

@@ -229,6 +229,10 @@ class Fake(Machine):
             self.put(f'{name}/per_cpu/cpu{cpu}/stats', 'entries: 7\noverrun: 0\ncommit overrun: 0\ndropped events: 0\n')
             os.mkfifo(self.path(f'{name}/per_cpu/cpu{cpu}/trace_pipe_raw'))
 
+    def give_way(self) -> None:
+        """The other tests would take their time, too."""
+        self.log.append('nice')
+
     def remove_instance(self, name: str) -> None:
         """Of a kernel that would refuse it while somebody reads."""
         self.log.append(f'rmdir {Path(name).name.split(".")[0]}')

@@ -23,6 +23,7 @@ from latency_tracker.instance import Instance
 from latency_tracker.output import Output
 from latency_tracker.pages import Format, events, page_size
 from latency_tracker.record import Buffers, Sink
+from latency_tracker.records import Report, Value
 from latency_tracker.signals import Signals
 from latency_tracker.spool import Converter, Spool
 from latency_tracker.stacks import Symbols
@@ -128,7 +129,7 @@ def test_stacks_that_nobody_wants_are_forgotten(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_spool(tmp_path: Path) -> None:
-    spool = Spool(tmp_path)
+    spool = Spool(str(tmp_path))
     for _ in range(2):
         spool.put([b'a' * 9, b''])
         spool.put([b'b'])
@@ -176,8 +177,7 @@ def test_record(shell: Shell, tmp_path: Path) -> None:
     assert sorted(of['delay_ns'] for of in reports) == sorted(10**7 + 40 * n + i for n in range(200) for i in range(30))
     assert [of['nr'] for of in reports] == list(range(1, 6001)) and objects[-1] == {'schema': 1, 'type': 'missed', 'count': 5}
     assert '5 more reports came too fast' in told.out and '6,000 late operations in' in told.out
-    instance = [line for line in shell.machine.log if line.startswith('rmdir')]
-    assert instance == ['rmdir latency-tracker'] and not list(shell.machine.path(f'{TRACING}/instances').iterdir())
+    assert shell.machine.log == ['nice', 'rmdir latency-tracker'] and not list(shell.machine.path(f'{TRACING}/instances').iterdir())
     assert [path.name for path in tmp_path.glob('*.json')] == ['into.json']
 
 
@@ -188,6 +188,13 @@ def test_record_filters_and_tells_where_a_call_was_blocked(shell: Shell, tmp_pat
     (report,) = [of for of in objects if of['type'] == 'report']
     assert report['fields']['comm'] == 'a\x1b' and report['fields']['blocked_until'] == 9
     assert len(report['fields']['blocked_stack']) == 1 and told.status == 0
+
+
+def test_what_this_program_does_is_its_own() -> None:
+    for event, own in (('syscall_latency', True), ('irq_latency', False), ('softirq_latency', False)):
+        values: dict[str, Value] = {'tgid': os.getpid()}
+        assert Report('x', event, 1, 1, 1, 1, 'ended', values=values).own == own
+        assert not Report('x', event, 1, 1, 1, 1, 'ended', values={'tgid': 1}).own
 
 
 def test_what_a_killed_one_has_left_is_removed(shell: Shell, tmp_path: Path) -> None:

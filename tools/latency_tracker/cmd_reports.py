@@ -153,8 +153,7 @@ def follow(listener: Listener, shower: Shower, summary: Summary, passes: Callabl
     """Show what comes, until a moment, a signal, or so many; returns how many there were."""
     count = 0
     for report in listener.wait(until):
-        # What this program does is not what the user looks for.
-        if report.number('tgid') == os.getpid() or not passes(report):
+        if report.own or not passes(report):
             continue
         of = words(report, stack_of_call(listener.machine, report))
         summary.add(report, of)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import http.server
-import os
 import socket
 import sys
 import threading
@@ -149,7 +148,7 @@ class Pusher:
         try:
             if self.listener.sources:
                 for report in self.listener.wait(until):
-                    if report.number('tgid') != os.getpid():
+                    if not report.own:
                         self.sender.add(report)
         except Error as error:
             self._complain(str(error))

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from latency_tracker import Error
 
+NICE = 10
+
 
 def _messages(fd: int) -> Iterator[str]:
     """All that can be read at once."""
@@ -93,6 +95,10 @@ class Machine:
             why = log.told() or ('the kernel does not take that value' if error.errno == errno.EINVAL
                                  else error.strerror)
             raise Error(f'{pathlib.Path(name).name}={text}: {why}') from None
+
+    def give_way(self) -> None:
+        """To other processes, from now on."""
+        os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0), NICE))
 
     def make_instance(self, name: str) -> None:
         """A directory of tracefs, in which the kernel makes the files."""

@@ -78,8 +78,8 @@ class Sink:
         self.shower, self.summary = Shower(machine, to), Summary()
 
     def take(self, report: Report) -> None:
-        """One. What this program does is not what the user looks for."""
-        if report.number('tgid') == os.getpid() or not self.passes.passes(report):
+        """One."""
+        if report.own or not self.passes.passes(report):
             return
         # Where a call is blocked now says something of it only if its report is new.
         is_new = self.machine.monotonic_ns() - report.at_ns < NEW_NS
@@ -93,7 +93,7 @@ class Buffers:
 
     def __init__(self, machine: Machine, args: argparse.Namespace, trackers: Sequence[Tracker], signals: Signals) -> None:
         self.instance = Instance(machine, trackers, args.buffer)
-        self.spool = Spool(Path(args.output).absolute().parent)
+        self.spool = Spool()
         self.converter = Converter(self.instance.formats, Symbols(kallsyms))
         self.ahead: Iterator[Report] = iter(())
         self.poll = select.poll()
@@ -212,7 +212,10 @@ def record(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     try:
         source = source_of(machine, args, trackers, signals)
         try:
-            status = follow(source, sink, start(args.command), time.monotonic() + (args.seconds or 1e9), signals)
+            child = start(args.command)
+            # The buffers wait for it: what is recorded should not.
+            machine.give_way()
+            status = follow(source, sink, child, time.monotonic() + (args.seconds or 1e9), signals)
             lost = source.finish(sink)
         finally:
             source.close()

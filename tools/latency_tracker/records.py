@@ -58,6 +58,11 @@ class Report:
         return value if isinstance(value, list) else []
 
     @property
+    def own(self) -> bool:
+        """Of this program, which is not what its user looks for. An interrupt has only interrupted it."""
+        return self.number('tgid') == os.getpid() and self.event not in ('irq_latency', 'softirq_latency')
+
+    @property
     def ended(self) -> bool:
         """It is not pending."""
         return self.flag == 'ended'

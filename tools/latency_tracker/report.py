@@ -18,6 +18,7 @@ from latency_tracker.page import page
 from latency_tracker.records import Report, Value
 from latency_tracker.show import Shower, Summary
 from latency_tracker.stacks import plain
+from latency_tracker.state import KNOWN, Tracker
 from latency_tracker.words import Words, words
 
 # The fields that have a task's stack, and whose it is: the prefix of comm.
@@ -136,24 +137,44 @@ def trace(recording: Recording, out: Output) -> None:
                         'otherData': {'first': recording.first_time, 'clock': 'CLOCK_MONOTONIC, us'}}))
 
 
-def text(args: argparse.Namespace, recording: Recording, machine: Machine, out: Output) -> None:
-    """The sum, and the slowest of different kinds."""
-    summary = Summary()
-    worst: dict[tuple[str, str, str], tuple[Report, Words]] = {}
-    count = 0
-    for report, of in recording.reports():
-        count += 1
-        summary.add(report, of)
+class Section:
+    """The sum of alike reports, and the slowest of each kind."""
+
+    def __init__(self) -> None:
+        self.summary = Summary()
+        self.worst: dict[tuple[str, str, str], tuple[Report, Words]] = {}
+        self.count = 0
+
+    def add(self, report: Report, of: Words) -> None:
+        """One."""
+        self.count += 1
+        self.summary.add(report, of)
         key = report.tracker, of.who, of.what
-        if key not in worst or report.delay_ns > worst[key][0].delay_ns:
-            worst[key] = report, of
+        if key not in self.worst or report.delay_ns > self.worst[key][0].delay_ns:
+            self.worst[key] = report, of
+
+    def show(self, shower: Shower, out: Output, most: int) -> None:
+        """What waits for something to do comes last."""
+        self.summary.table(out)
+        order = sorted(self.worst.values(), key=lambda entry: (entry[1].idle, -entry[0].delay_ns))
+        for report, of in order[:most]:
+            out.line()
+            shower.show(report, of, with_time=False)
+
+
+def text(args: argparse.Namespace, recording: Recording, machine: Machine, out: Output) -> None:
+    """All in one, or a section for each tracker."""
+    sections: dict[str, Section] = {}
+    for report, of in recording.reports():
+        sections.setdefault(report.tracker if args.each else '', Section()).add(report, of)
+    count = sum(section.count for section in sections.values())
     out.line(f'{count:,} reports, the first at {recording.first_time or "no time"}', 'bold')
-    summary.table(out)
-    order = sorted(worst.values(), key=lambda entry: (entry[1].idle, -entry[0].delay_ns))
-    shower = Shower(machine, out, args.stack)
-    for report, of in order[:args.number]:
-        out.line()
-        shower.show(report, of, with_time=False)
+    shower, order = Shower(machine, out, args.stack), list(KNOWN)
+    for name in sorted(sections, key=lambda name: (order.index(name) if name in order else len(order), name)):
+        if name:
+            out.line()
+            out.line(f'{name}: {Tracker(machine, name).about}', 'bold')
+        sections[name].show(shower, out, args.number)
 
 
 def made_of(args: argparse.Namespace, recording: Recording) -> str:

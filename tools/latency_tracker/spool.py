@@ -2,11 +2,11 @@
 """Pages of trace buffers become reports: at once if there is time, else later; none is lost here."""
 from __future__ import annotations
 
+import os
 import struct
 import tempfile
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from latency_tracker import Error
 from latency_tracker.instance import TRACKER_OF
@@ -20,10 +20,12 @@ HELD = 4096
 
 
 class Spool:
-    """Pages by the turn in which they were read, in a file that has no name."""
+    """Pages by the turn in which they were read, in a file that has no name. Not where the recording is: a network
+    file system may forget such a file. Nor in /tmp, if there is better, which may be memory."""
 
-    def __init__(self, directory: Path) -> None:
-        self.file = tempfile.TemporaryFile(dir=directory)  # pylint: disable=consider-using-with
+    def __init__(self, directory: str = '/var/tmp') -> None:
+        usable = os.access(directory, os.W_OK)
+        self.file = tempfile.TemporaryFile(dir=directory if usable else None)  # pylint: disable=consider-using-with
         self.read_at = self.end = 0
 
     def put(self, pages: Sequence[bytes]) -> None:

@@ -16,9 +16,11 @@ NEVER_NS = 2**64 - 1
 
 def human(ns: float) -> str:
     """A duration of so many ns in the unit that a person would use."""
+    if ns >= NEVER_NS - 1000:
+        return 'never'
     hours = ns / UNITS_NS['h']
     if hours >= 1:
-        return 'never' if ns >= NEVER_NS - 1000 else f'{hours:,.0f} h' if hours >= 100 else f'{hours:.1f} h'
+        return f'{hours:,.0f} h' if hours >= 100 else f'{hours:.1f} h'
     for unit, size_ns in (('s', 10**9), ('ms', 10**6), ('µs', 10**3)):
         if ns >= size_ns:
             value = ns / size_ns

@@ -5,7 +5,7 @@
 Usage: record.py RECORDING TRACE COMM
 
 Prints how many reports there are, how many have no line in the trace, how many fields were compared and how
-many are wrong, how many of COMM's calls and how many stacks of their blocks there are:
+many are wrong, how many sleeps of COMM and how many stacks of their blocks there are:
     reports=N alone=N told=N wrong=N calls=N blocks=N events=N
 """
 import json
@@ -56,7 +56,7 @@ def main():
             reports += 1
             events.add(entry['event'])
             fields = entry['fields']
-            if fields.get('comm') == sys.argv[3] and entry['event'] == 'syscall_latency':
+            if fields.get('comm') == sys.argv[3] and 'nanosleep' in fields.get('call', ''):
                 calls += 1
                 blocks += 'blocked_stack' in fields
             printed = lines.get((entry['event'], str(entry['start_ns']), str(entry['delay_ns']), str(fields.get('pid'))))

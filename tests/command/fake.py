@@ -214,7 +214,7 @@ class Fake(Machine):
         """With events of these formats."""
         self.formats, self.cpus = formats, cpus
         self.put(f'{TRACING}/events/header_page', HEADER_PAGE)
-        self.path(f'{TRACING}/instances').mkdir()
+        self.path(f'{TRACING}/instances').mkdir(exist_ok=True)
 
     def make_instance(self, name: str) -> None:
         """A buffer is a pipe: what is written is read once, by the page."""

@@ -314,6 +314,27 @@ def test_what_came_with_a_tracker_is_sent(machine: Fake, collector: Collector, m
     signals.close()
 
 
+def test_who_is_not_root_sends_metrics_and_says_so_once(machine: Fake, collector: Collector, monkeypatch: pytest.MonkeyPatch,
+                                                        capsys: pytest.CaptureFixture[str]) -> None:
+    machine.tracker('block')
+
+    def refuse(*_: object) -> Reader:
+        raise Error('profile/last may be read by root only: use sudo')
+
+    monkeypatch.setattr('latency_tracker.cmd_reports.Reader', refuse)
+    exporter, signals = Exporter(machine, [], 9), Signals()
+    exporter.sender = Sender(machine, collector.url)
+    pusher = Pusher(machine, exporter, exporter.sender, signals)
+    pusher.turn(0.01)
+    files = len(os.listdir('/proc/self/fd'))
+    for _ in range(9):
+        pusher.turn(0.01)
+    assert len(collector.of('metrics')) == 10 and len(os.listdir('/proc/self/fd')) < files + 5
+    assert capsys.readouterr().err == 'latency-tracker: profile/last may be read by root only: use sudo\n'
+    pusher.listener.close()
+    signals.close()
+
+
 def test_late_operations_of_otlp(exporter: Exporter, machine: Fake, collector: Collector) -> None:
     sender(exporter, machine, collector, record(1, 'syscall_latency', syscall()),
            record(2, 'syscall_latency', (*syscall(comm='x'), ('sector', UNSIGNED, 2**64 - 1)))).send(exporter.families())

@@ -207,6 +207,11 @@ def test_what_a_killed_one_has_left_is_removed(shell: Shell, tmp_path: Path) -> 
     instance = Instance(machine, [Tracker(machine, 'syscalls')], 99)
     assert machine.read(f'{instance.name}/buffer_size_kb') == '99' and machine.read(f'{instance.name}/trace_clock') == 'mono'
     instance.close()
+    for cpus, kib in ((2, '4096'), (256, '1024'), (1024, '512')):
+        machine.tracefs(CALL, STACK, cpus=cpus)
+        instance = Instance(machine, [Tracker(machine, 'syscalls')], 0)
+        assert machine.read(f'{instance.name}/buffer_size_kb') == kib
+        instance.close()
     assert {path.name for path in machine.path(f'{TRACING}/instances').iterdir()} == {'of-the-user', 'latency-tracker.4242.17'}
 
 

@@ -96,10 +96,10 @@ class Listener:
 
     def add(self, tracker: Tracker, symbols: Symbols, from_now: bool = True) -> None:
         """From now on, or from when it was loaded on."""
+        reader = Reader(tracker, 'last', symbols)
         path = self.machine.path(f'{tracker.state}/crossings')
         crossings = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         os.pread(crossings, 32, 0)
-        reader = Reader(tracker, 'last', symbols)
         seen = max((report.nr for report in reader.last()), default=0) if from_now else 0
         self.sources[crossings] = Source(tracker, reader, crossings, seen)
         self.poll.register(crossings, select.POLLPRI)

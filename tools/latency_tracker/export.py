@@ -124,7 +124,9 @@ class Pusher:
         self.exporter, self.sender, self.signals = exporter, sender, signals
         self.symbols = Symbols(kallsyms)
         self.listener = Listener(machine, (), signals)
-        self.complaint = ''
+        # Of this turn, and of the one before.
+        self.complaints: set[str] = set()
+        self.told: set[str] = set()
         self._listen(from_now=True)
 
     def _listen(self, from_now: bool = False) -> None:
@@ -137,9 +139,10 @@ class Pusher:
     def _add(self, tracker: Tracker, from_now: bool) -> None:
         try:
             self.listener.add(tracker, self.symbols, from_now)
-        except OSError:
-            # It was unloaded, or may be listened to by root only.
-            return
+        except (Error, OSError) as error:
+            # Late operations may be seen by root only; metrics are sent all the same.
+            if tracker.loaded:
+                self.complaints.add(str(error))
 
     def turn(self, seconds: float) -> None:
         """Collect for so long, then send."""
@@ -151,17 +154,19 @@ class Pusher:
                     if not report.own:
                         self.sender.add(report)
         except Error as error:
-            self._complain(str(error))
+            self.complaints.add(str(error))
         self.signals.wait(max(until - time.monotonic(), 0))
         self.exporter.missed = self.listener.missed
         self.sender.send(self.exporter.families())
-        self._complain(self.sender.complaint)
+        self._complain()
 
-    def _complain(self, complaint: str) -> None:
-        """Once for each."""
-        if complaint and complaint != self.complaint:
+    def _complain(self) -> None:
+        """About what was not so a turn ago."""
+        if self.sender.complaint:
+            self.complaints.add(self.sender.complaint)
+        for complaint in sorted(self.complaints - self.told):
             print(f'latency-tracker: {complaint}', file=sys.stderr, flush=True)
-        self.complaint = complaint
+        self.told, self.complaints = self.complaints, set()
 
 
 def export(args: argparse.Namespace, machine: Machine, out: Output) -> int:

@@ -2,6 +2,7 @@
 """A trace instance of one's own, whose buffers are read by the page. The user's buffers are not touched."""
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 
@@ -20,12 +21,15 @@ EVENTS = {'wakeup': ['wakeup_latency'], 'offcpu': ['offcpu_sched_switch', 'offcp
 TRACKER_OF = {event: tracker for tracker, events in EVENTS.items() for event in events}
 # Pages that are read of a CPU before the next one has its turn, so that none starves.
 TURN = 256
+# Of a CPU, unless the user says so: a large machine has much memory, but not for this.
+ALL_KIB, LEAST_KIB, MOST_KIB = 256 * 1024, 512, 4096
 # A reader is woken when so much of a buffer is full, and looks every now and then anyway.
 WAKE_PERCENT = 20
 
 
 class Instance:
-    """From its making to close(). Error: there can be none; then nothing is left."""
+    """From its making to close(). Error: there can be none; then nothing is left. buffer_kib: of a CPU; 0: as
+    many as there may be."""
 
     def __init__(self, machine: Machine, trackers: Sequence[Tracker], buffer_kib: int) -> None:
         self.machine = machine
@@ -40,6 +44,8 @@ class Instance:
         try:
             self.page = page_size(machine.read(f'{TRACING}/events/header_page'))
             machine.write(f'{self.name}/trace_clock', 'mono')
+            cpus = len(list(machine.path(f'{self.name}/per_cpu').glob('cpu*'))) or 1
+            buffer_kib = buffer_kib or min(max(ALL_KIB // cpus, LEAST_KIB), MOST_KIB)
             machine.write(f'{self.name}/buffer_size_kb', str(buffer_kib))
             machine.write(f'{self.name}/buffer_percent', str(WAKE_PERCENT))
             self._open()
@@ -53,7 +59,9 @@ class Instance:
         for path in self.machine.path(f'{TRACING}/instances').glob(f'{NAME}.*.*'):
             _, pid, start = path.name.split('.')
             if not pid.isdigit() or start_of(self.machine, int(pid)) != start:
-                self.machine.remove_instance(f'{TRACING}/instances/{path.name}')
+                with contextlib.suppress(OSError):
+                    # Somebody looks at it; the next one has another try.
+                    self.machine.remove_instance(f'{TRACING}/instances/{path.name}')
 
     def _open(self) -> None:
         for path in sorted(self.machine.path(f'{self.name}/per_cpu').glob('cpu*')):

@@ -156,7 +156,7 @@ def _add_report(subs: argparse._SubParsersAction[Parser]) -> None:
     parser.add_argument('-o', dest='output', metavar='FILE', default=default_name(),
                         help='the file; with .gz at its end it is compressed (latency-tracker-TIME.json.gz)')
     parser.add_argument('--for', dest='seconds', type=seconds, metavar='TIME', help='end after, such as 30s')
-    parser.add_argument('--buffer', type=positive, default=4096, metavar='KIB', help='of each CPU (4096)')
+    parser.add_argument('--buffer', type=positive, default=0, metavar='KIB', help='of each CPU (4096; on large machines less, 256 MiB in all)')
     _filters(parser)
     _trackers(parser)
     parser = _sub(subs, 'report', report_file, 'what a recording has: the sum, the slowest, pictures', 'report --html -o page.html build.json.gz',

@@ -63,7 +63,6 @@ class Payloads:
 
     def __init__(self, machine: Machine) -> None:
         self.machine, self.cgroups = machine, Cgroups(machine)
-        self.ahead_ns = machine.wall_ns() - machine.monotonic_ns()
         self.begin_ns: dict[str, int] = {}
         self.resource: dict[str, Json] = {'attributes': attributes({
             'service.name': 'latency-tracker', 'service.version': version(), 'os.type': 'linux',
@@ -105,11 +104,13 @@ class Payloads:
 
     def logs(self, reports: Sequence[Report]) -> dict[str, Json]:
         """ExportLogsServiceRequest."""
-        found: list[Json] = [self._log(report) for report in reports]
+        # It changes while the machine is suspended, or when its clock is set.
+        ahead_ns = self.machine.wall_ns() - self.machine.monotonic_ns()
+        found: list[Json] = [self._log(report, ahead_ns) for report in reports]
         return {'resourceLogs': [{'resource': self.resource, 'scopeLogs': [
             {'scope': self.scope, 'logRecords': found}]}]}
 
-    def _log(self, report: Report) -> Json:
+    def _log(self, report: Report, ahead_ns: int) -> Json:
         of = words(report)
         values: dict[str, str | int | float | bool] = {
             'tracker': report.tracker, 'event': report.event, 'flag': report.flag, 'nr': report.nr,
@@ -119,8 +120,8 @@ class Payloads:
             if name not in ('delay', 'start', 'flag'):
                 values[f'field.{name}'] = '\n'.join(value) if isinstance(value, list) else value
         number, name = INFO if of.idle else WARN
-        return {'timeUnixNano': str(report.start_ns + self.ahead_ns), 'severityNumber': number,
-                'observedTimeUnixNano': str(report.at_ns + self.ahead_ns), 'severityText': name,
+        return {'timeUnixNano': str(report.start_ns + ahead_ns), 'severityNumber': number,
+                'observedTimeUnixNano': str(report.at_ns + ahead_ns), 'severityText': name,
                 'body': {'stringValue': '; '.join([of.text, *of.details])}, 'attributes': attributes(values)}
 
 

@@ -155,6 +155,24 @@ def test_flame_graph(shell: Shell, recording: Path, tmp_path: Path) -> None:
     assert heights == sorted(heights, reverse=True)
 
 
+def test_what_waits_for_something_to_do_is_in_nobodys_way(shell: Shell, recording: Path, tmp_path: Path) -> None:
+    lines = recording.read_text().splitlines()
+    idle = json.loads(lines[0])
+    idle['fields'].update(state='sleeping', comm='idler', pid=7)
+    idle.update(start_ns=idle['start_ns'] - 10**13, idle=True)
+    before = shell('report', '--folded', str(recording)).out
+    recording.write_text('\n'.join([*lines, json.dumps(idle)]))
+    assert shell('report', '--folded', str(recording)).out == before
+    shell('report', '--html', '-o', str(tmp_path / 'page'), str(recording))
+    made = (tmp_path / 'page').read_text()
+    # Neither a line of the timeline, nor hours of nothing; but it is in the table.
+    assert '>idler</text>' not in made and ' h</text>' not in made and '<td>idler' in made
+    recording.write_text(json.dumps(idle))
+    assert 'idler;' in shell('report', '--folded', str(recording)).out
+    shell('report', '--html', '-o', str(tmp_path / 'page'), str(recording))
+    assert '>idler</text>' in (tmp_path / 'page').read_text()
+
+
 def test_a_page_of_nothing(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / 'empty').write_text('')
     told = shell('report', '--html', str(tmp_path / 'empty'))

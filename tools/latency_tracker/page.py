@@ -61,10 +61,12 @@ def picture(height: float, parts: Iterable[str], title: str) -> str:
 
 
 class Span:
-    """The time of the recording, from its first begin to its last report."""
+    """The time of the recording, to its last report. What waits for something to do may have begun long before:
+    only the others count for the begin."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
-        self.begin_ns = min(report.start_ns for report, _ in entries)
+        busy = [report.start_ns for report, of in entries if not of.idle]
+        self.begin_ns = min([*busy, *(report.at_ns for report, _ in entries)])
         self.end_ns = max(max(report.at_ns for report, _ in entries), self.begin_ns + 1)
 
     def x(self, at_ns: float) -> float:
@@ -101,7 +103,7 @@ def timeline(entries: Sequence[Entry], span: Span) -> str:
         y = 6 + row * 18
         parts.append(label(LEFT - 6, y + 11, who[:16]))
         for report, of in of_lane:
-            x = span.x(report.start_ns)
+            x = max(span.x(report.start_ns), LEFT)
             width = max(span.x(report.start_ns + report.delay_ns) - x, 1.5)
             parts.append(rect(x, y, width, 13, colour_of(report.tracker), of.text, 0.65))
     return picture(len(shown) * 18 + 28, [*parts, *span.axis(len(shown) * 18 + 20)], 'timeline')

@@ -85,14 +85,17 @@ class Recording:
 
 
 def folded_stacks(recording: Recording) -> Counter[tuple[str, ...]]:
-    """The us of operations that ended, by their stacks: who, then functions, outermost first."""
+    """The us of operations that ended, by their stacks: who, then functions, outermost first. What waits for
+    something to do is left out if there is anything else."""
     sums: Counter[tuple[str, ...]] = Counter()
+    idle: Counter[tuple[str, ...]] = Counter()
     for report, of in recording.reports():
         for name, whose in STACKS.items():
             stack = [plain(frame) for frame in reversed(report.stack(name))]
             if stack and report.ended:
                 first = report.text(f'{whose}comm') if whose else of.who
-                sums[(first, *stack)] += report.delay_ns // 1000
+                (idle if of.idle else sums)[(first, *stack)] += report.delay_ns // 1000
+    sums = sums or idle
     if not sums:
         raise Error(f'{recording.name} has no stack of an operation that ended')
     return sums

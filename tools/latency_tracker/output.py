@@ -12,6 +12,8 @@ from typing import TextIO, Union
 # Changes when a program that reads the objects would have to.
 SCHEMA = 1
 Json = Union[str, int, float, bool, None, 'dict[str, Json]', 'list[Json]']
+# Of a column of text.
+LEAST_COLUMNS = 8
 STYLES = {'bold': '1', 'dim': '2', 'red': '31', 'green': '32', 'yellow': '33', 'cyan': '36'}
 
 
@@ -91,17 +93,20 @@ class Output:
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]],
               styles: Sequence[str] = ()) -> None:
-        """A head that begins with ">" is of a column of numbers. The last column that holds text is cut
-        where the terminal is too narrow."""
+        """A head that begins with ">" is of a column of numbers. Where the terminal is too narrow, the widest
+        columns that hold text are cut, to eight characters at least."""
         if self.as_json:
             return
         right = [head.startswith('>') for head in heads]
         lines = [[head.lstrip('>') for head in heads], *([printable(cell) for cell in row] for row in rows)]
         widths = [max(width(line[i]) for line in lines) for i in range(len(heads))]
         over = sum(widths) + 2 * len(widths) - 2 - self.columns
-        if over > 0:
-            widest = max((w, i) for i, w in enumerate(widths) if not right[i] or all(right))[1]
-            widths[widest] = max(widths[widest] - over, 8)
+        while over > 0:
+            most, widest = max((w, i) for i, w in enumerate(widths) if not right[i] or all(right))
+            if most <= LEAST_COLUMNS:
+                break
+            widths[widest] = max(most - over, LEAST_COLUMNS)
+            over -= most - widths[widest]
         for number, line in enumerate(lines):
             cells = []
             for cell, columns, is_right in zip(line, widths, right):

@@ -224,7 +224,7 @@ def test_once(shell: Shell) -> None:
     assert 'latency_tracker_late_total{tracker="block"} 3.0\n' in shell('export', '--once').out
 
 
-@pytest.mark.parametrize('words', [['--listen', 'none'], ['--listen', '1.2.3.4:1'], ['--otlp', 'localhost:4318'],
+@pytest.mark.parametrize('words', [['../block'], ['--listen', 'none'], ['--listen', '1.2.3.4:1'], ['--otlp', 'localhost:4318'],
                                    ['--listen', 'nowhere.invalid:1']])
 def test_what_cannot_work_says_so(shell: Shell, words: list[str]) -> None:
     told = shell('export', *words)

@@ -118,7 +118,8 @@ class Collector:
     """Of some trackers, or of whatever is loaded at that moment if there are no names."""
 
     def __init__(self, machine: Machine, names: Sequence[str], most_groups: int) -> None:
-        self.machine, self.names = machine, list(names)
+        # One that is not there may come; one that cannot be is an error.
+        self.machine, self.names = machine, [Tracker(machine, name).name for name in names]
         self.limit = Limit(most_groups)
         self.cgroups = Cgroups(machine)
         self.examples: dict[str, Examples] = {}

@@ -151,7 +151,7 @@ def dashboard() -> dict[str, Any]:
 QUERIES = [(panel['title'], target['expr']) for panel in dashboard()['panels'] for target in panel['targets']]
 
 
-@pytest.mark.parametrize('title, query', QUERIES)
+@pytest.mark.parametrize('title, query', QUERIES, ids=[title for title, _ in QUERIES])
 def test_queries_of_the_dashboard_find_something(prometheus: Prometheus, title: str, query: str) -> None:
     for name in ('instance', 'tracker', 'dimension'):
         query = query.replace(f'${name}', '.+')

@@ -28,6 +28,7 @@ from latency_tracker.signals import Signals
 from latency_tracker.spool import Converter, Spool
 from latency_tracker.stacks import Symbols
 from latency_tracker.state import Tracker
+from latency_tracker.words import words
 
 from .conftest import Shell
 from .fake import HEADER_PAGE, NOW_NS, TRACING, Fake, event_format, trace_page
@@ -39,6 +40,9 @@ CALL = event_format(7, 'syscall_latency', [
 STACK = event_format(8, 'syscall_latency_stack', [
     ('u64 delay', 8), ('u64 start', 8), ('pid_t pid', 4), ('u16 flag', 2), ('u16 compat', 2),
     ('__data_loc unsigned long[] stack', 4)], FLAG)
+WAKEUP = event_format(10, 'offcpu_sched_wakeup', [
+    ('u64 delay', 8), ('u64 start', 8), ('char waker_comm[16]', 16), ('pid_t waker_pid', 4), ('pid_t wakee_pid', 4),
+    ('__data_loc unsigned long[] waker_stack', 4)])
 MANY = event_format(9, 'irq_latency', [
     ('const void * handler', 8), ('const void * skbaddr', 8), ('u32 ret', 4), ('s64 low', 8), ('__data_loc char[] name', 4),
     ('__rel_loc char[] near', 4), ('char rwbs[8]', 8)],
@@ -116,9 +120,19 @@ def test_a_call_has_the_stack_of_its_longest_block() -> None:
                         (1, sample(950, 0x1030)), (1, sample(7, 0x1000, pid=9)), (1, call(1000)), (1, call(1, pid=9)),
                         (1, call(1000)))]
     first, other, again = converter.reports(pages)
-    assert first.values['blocked_stack'] == ['inner+0x4 [ext4]', 'outer+0x20'] and first.number('blocked_until') == 900
-    assert other.values['blocked_stack'] == ['outer+0x0'] and 'blocked_stack' not in again.values
+    assert first.values['switched_stack'] == ['inner+0x4 [ext4]', 'outer+0x20'] and first.number('switched_until') == 900
+    # Whether it was blocked or preempted, nobody has said.
+    assert words(first).details == ['switched out in inner(), and on the CPU again 900 ns after its begin']
+    assert other.values['switched_stack'] == ['outer+0x0'] and 'switched_stack' not in again.values
     assert not converter.held and not converter.longest
+
+
+def test_a_waker_is_that_of_the_time_off_the_cpu() -> None:
+    # A call and a time off the CPU of one task may begin in the same nanosecond.
+    converter = Converter({7: Format(CALL), 10: Format(WAKEUP)}, SYMBOLS)
+    woken = struct.pack('<HHiQQ16siiI', 10, 0, 252, 3, 5, b'waker', 1, 252, 8 << 16 | 52) + struct.pack('<Q', 0x1000)
+    (report,) = converter.reports([trace_page(0, (0, woken), (1, call()))])
+    assert 'waker_stack' not in report.values and len(converter.held) == 1
 
 
 def test_stacks_that_nobody_wants_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,8 +200,8 @@ def test_record_filters_and_tells_where_a_call_was_blocked(shell: Shell, tmp_pat
     shell.machine.put('/proc/kallsyms', '')
     told, objects = recorded(shell, tmp_path / 'into.json', [(0, page)], '--comm', 'a*')
     (report,) = [of for of in objects if of['type'] == 'report']
-    assert report['fields']['comm'] == 'a\x1b' and report['fields']['blocked_until'] == 9
-    assert len(report['fields']['blocked_stack']) == 1 and told.status == 0
+    assert report['fields']['comm'] == 'a\x1b' and report['fields']['switched_until'] == 9
+    assert len(report['fields']['switched_stack']) == 1 and told.status == 0
 
 
 def test_what_this_program_does_is_its_own() -> None:

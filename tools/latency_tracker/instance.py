@@ -57,7 +57,7 @@ class Instance:
     def _remove_left(self) -> None:
         """By those that were killed."""
         for path in self.machine.path(f'{TRACING}/instances').glob(f'{NAME}.*.*'):
-            _, pid, start = path.name.split('.')
+            _, pid, start = path.name.split('.', 2)
             if not pid.isdigit() or start_of(self.machine, int(pid)) != start:
                 with contextlib.suppress(OSError):
                     # Somebody looks at it; the next one has another try.

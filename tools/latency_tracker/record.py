@@ -92,8 +92,9 @@ class Buffers:
     """Reports out of trace buffers, which are read first, and understood when there is time for it."""
 
     def __init__(self, machine: Machine, args: argparse.Namespace, trackers: Sequence[Tracker], signals: Signals) -> None:
-        self.instance = Instance(machine, trackers, args.buffer)
+        # What may fail comes before what would have to be removed.
         self.spool = Spool()
+        self.instance = Instance(machine, trackers, args.buffer)
         self.converter = Converter(self.instance.formats, Symbols(kallsyms))
         self.ahead: Iterator[Report] = iter(())
         self.poll = select.poll()

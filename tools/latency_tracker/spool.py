@@ -17,6 +17,8 @@ from latency_tracker.stacks import Symbols
 LENGTH = struct.Struct('=I')
 # Stacks of operations that are late, but have not ended. More are not kept.
 HELD = 4096
+# Of an operation of a task: its tracker, the task, its begin.
+Key = tuple[str, int, int]
 
 
 class Spool:
@@ -62,8 +64,8 @@ class Converter:
         self.numbers: dict[str, int] = {}
         self.unread = 0
         # Of operations that have not ended: the stacks of their samples.
-        self.held: OrderedDict[tuple[int, int], dict[str, Value]] = OrderedDict()
-        self.longest: dict[tuple[int, int], tuple[int, int]] = {}
+        self.held: OrderedDict[Key, dict[str, Value]] = OrderedDict()
+        self.longest: dict[Key, tuple[int, int]] = {}
 
     def reports(self, pages: Sequence[bytes]) -> Iterator[Report]:
         """Of a turn. What is garbled is counted."""
@@ -92,7 +94,7 @@ class Converter:
         if made.name in ('offcpu_sched_wakeup', 'syscall_latency_stack'):
             self._hold(report)
             return None
-        key = report.number('pid'), report.start_ns
+        key = tracker, report.number('pid'), report.start_ns
         if made.name in ('offcpu_sched_switch', 'syscall_latency') and key in self.held:
             values.update(self.held[key])
             if report.ended:
@@ -102,19 +104,19 @@ class Converter:
         return report
 
     def _hold(self, sample: Report) -> None:
-        """For the report of its operation. Of a call, the stack of the longest block, as far as samples tell: one
-        is taken each time the task has the CPU again."""
+        """For the report of its operation. Of a call, the stack where it was switched out for longest, as far as
+        samples tell: one is taken each time the task has the CPU again, be it after a block or a preemption."""
         if sample.event == 'offcpu_sched_wakeup':
-            self._keep((sample.number('wakee_pid'), sample.start_ns), {'waker_stack': sample.stack('waker_stack')})
+            self._keep((sample.tracker, sample.number('wakee_pid'), sample.start_ns), {'waker_stack': sample.stack('waker_stack')})
             return
-        key = sample.number('pid'), sample.start_ns
+        key = sample.tracker, sample.number('pid'), sample.start_ns
         last_ns, longest_ns = self.longest.get(key, (0, -1))
         took_ns = sample.delay_ns - last_ns
         if took_ns > longest_ns:
-            self._keep(key, {'blocked_stack': sample.stack('stack'), 'blocked_until': sample.delay_ns})
+            self._keep(key, {'switched_stack': sample.stack('stack'), 'switched_until': sample.delay_ns})
         self.longest[key] = sample.delay_ns, max(took_ns, longest_ns)
 
-    def _keep(self, key: tuple[int, int], values: dict[str, Value]) -> None:
+    def _keep(self, key: Key, values: dict[str, Value]) -> None:
         self.held[key] = values
         self.held.move_to_end(key)
         while len(self.held) > HELD:

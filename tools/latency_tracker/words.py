@@ -77,11 +77,13 @@ def _syscall(report: Report) -> Words:
         text = f'{call} of {_task(report)} took {delay}, returned {result(report.number("ret"))}'
     else:
         text = f'{call} of {_task(report)} has not returned for {delay}'
-    block, details = report.stack('blocked_stack'), []
-    if block:
-        details.append(f'blocked in {reason(block)}() until {human(report.number("blocked_until"))} after its begin')
+    # It was blocked there, or preempted: the sample does not say which.
+    there, details = report.stack('switched_stack'), []
+    if there:
+        details.append(f'switched out in {reason(there)}(), and on the CPU again {human(report.number("switched_until"))} '
+                       'after its begin')
     return Words(report.text('comm'), call, text, details, idle=report.text('call') in WAITING_CALLS or
-                 any(function(frame) in WAITING_FUNCTIONS for frame in block))
+                 any(function(frame) in WAITING_FUNCTIONS for frame in there))
 
 
 # Behind "was" or "is": the states of a task that is off the CPU.
@@ -246,7 +248,7 @@ KINDS: dict[str, Callable[[Report], Words]] = {
 }
 # Whose stack the field is, for a title.
 STACKS = {'stack': 'stack', 'prev_stack': 'stack of {prev_comm} ({prev_pid})',
-          'waker_stack': 'stack of its waker', 'blocked_stack': 'stack of that block'}
+          'waker_stack': 'stack of its waker', 'switched_stack': 'stack where it was switched out'}
 
 
 def words(report: Report, inside: Stack = ()) -> Words:

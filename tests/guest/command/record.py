@@ -5,7 +5,7 @@
 Usage: record.py RECORDING TRACE COMM
 
 Prints how many reports there are, how many have no line in the trace, how many fields were compared and how
-many are wrong, how many sleeps of COMM and how many stacks of their blocks there are:
+many are wrong, how many sleeps of COMM and how many of these have a stack where they were switched out:
     reports=N alone=N told=N wrong=N calls=N blocks=N events=N
 """
 import json
@@ -18,7 +18,7 @@ import ftrace
 
 SAMPLES = ('offcpu_sched_wakeup', 'syscall_latency_stack')
 # What a recording has of other events.
-OF_SAMPLES = ('waker_stack', 'blocked_stack', 'blocked_until')
+OF_SAMPLES = ('waker_stack', 'switched_stack', 'switched_until')
 
 
 def frames(text):
@@ -58,7 +58,7 @@ def main():
             fields = entry['fields']
             if fields.get('comm') == sys.argv[3] and 'nanosleep' in fields.get('call', ''):
                 calls += 1
-                blocks += 'blocked_stack' in fields
+                blocks += 'switched_stack' in fields
             printed = lines.get((entry['event'], str(entry['start_ns']), str(entry['delay_ns']), str(fields.get('pid'))))
             if not printed:
                 alone += 1

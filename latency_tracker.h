@@ -26,7 +26,8 @@
  *   The timeout is not a verdict: it fires at most once per event, and the
  *   callback of a late end that follows says so (latency_tracker_verdict.timed_out);
  *   an end in time has no callback, then neither. The callback of the end may run
- *   while the callback of the timeout still runs.
+ *   while the callback of the timeout still runs. What is pending is reported on
+ *   request as well, any number of times: latency_tracker_report_pending().
  * - Accounting, for a tracker at rest:
  *       started == finished + collected + cleared + pending
  *   A begin that found no free event is skipped and counted, and has no end:
@@ -61,7 +62,8 @@
  *   create, destroy, clear,         -      -        -       x      yes
  *   set_timeout, set_collect,
  *   set_tracking, set_profile,
- *   set_groups, set_per_minute, snapshot
+ *   set_groups, set_per_minute, snapshot,
+ *   report_pending
  *
  * "Any" includes a run-queue lock held, a tracepoint probe, PREEMPT_RT. The
  * functions open their own RCU read-side section with preemption off and rely
@@ -76,6 +78,7 @@
 #ifndef _LATENCY_TRACKER_H
 #define _LATENCY_TRACKER_H
 
+#include "core/ask.h"
 #include "core/lifecycle.h"
 #include "core/records.h"
 #include "core/settings.h"

@@ -7,6 +7,7 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
+#include "core/ask.h"
 #include "core/control.h"
 #include "core/control_attr.h"
 #include "core/control_profile.h"
@@ -122,6 +123,42 @@ static u64 get_counter(struct latency_tracker *tracker,
 		.get = get_counter, .counter = _counter,		\
 	}
 
+/* Base 0 would take a 0 in front for octal. */
+static unsigned int base_of(const char *buf)
+{
+	return strncmp(buf, "0x", 2) ? 10 : 16;
+}
+
+/* One number, up to a space or the end of the line. Returns what is behind it; NULL: it is none. */
+static const char *parse_number(const char *buf, u64 *value)
+{
+	char text[24];
+	size_t len = strcspn(buf, "\n ");
+
+	if (len >= sizeof(text))
+		return NULL;
+	memcpy(text, buf, len);
+	text[len] = 0;
+	return kstrtoull(text, base_of(text), value) ? NULL : buf + len;
+}
+
+static int store_report_pending(struct latency_tracker *tracker, const char *buf)
+{
+	u64 age_ns, after_ns = 0;
+
+	buf = parse_number(buf, &age_ns);
+	if (buf && *buf == ' ')
+		buf = parse_number(buf + 1, &after_ns);
+	if (!buf || strcmp(buf + (*buf == '\n'), ""))
+		return -EINVAL;
+	return latency_tracker_report_pending(tracker, age_ns, after_ns);
+}
+
+static struct lt_attr attr_report_pending = {
+	.attr = { .name = "report_pending", .mode = 0644 },
+	.get = get_counter, .counter = LT_ASKED, .store = store_report_pending,
+};
+
 LT_RW(threshold_ns, get_threshold, latency_tracker_set_threshold, U64_MAX);
 LT_RW(timeout_ns, get_timeout, latency_tracker_set_timeout, U64_MAX);
 LT_RW(collect_ns, get_collect, latency_tracker_set_collect, U64_MAX);
@@ -158,7 +195,7 @@ static struct attribute *lt_attrs[] = {
 	&attr_clock_back.attr, &attr_unwatched.attr,
 	&attr_crossings.attr, &attr_crossings_suppressed.attr,
 	&attr_crossings_interval_ns.attr, &attr_per_minute.attr,
-	&attr_threshold_now_ns.attr,
+	&attr_threshold_now_ns.attr, &attr_report_pending.attr,
 	NULL,
 };
 
@@ -181,14 +218,15 @@ static ssize_t lt_store(struct kobject *kobj, struct attribute *attr,
 			const char *buf, size_t count)
 {
 	struct lt_attr *a = container_of(attr, struct lt_attr, attr);
-	/* Base 0 would take a 0 in front for octal. */
-	unsigned int base = strncmp(buf, "0x", 2) ? 10 : 16;
 	u64 value;
 	int err;
 
-	if (kstrtoull(buf, base, &value) || value > a->max)
-		return -EINVAL;
-	err = a->set(lt_tracker_of(kobj), value);
+	if (a->store)
+		err = a->store(lt_tracker_of(kobj), buf);
+	else if (kstrtoull(buf, base_of(buf), &value) || value > a->max)
+		err = -EINVAL;
+	else
+		err = a->set(lt_tracker_of(kobj), value);
 	return err ? err : count;
 }
 

@@ -16,6 +16,7 @@
  * @get: the value
  * @show: instead of @get, for more than one value
  * @set: change it, or NULL; returns 0 or a negative errno
+ * @store: instead of @set, for more than one number; returns 0 or a negative errno
  * @max: the largest value that may be written
  * @counter: of a file that shows a counter
  * @window: of a file that shows a profile
@@ -26,6 +27,7 @@ struct lt_attr {
 	ssize_t (*show)(struct latency_tracker *tracker,
 			const struct lt_attr *attr, char *buf);
 	int (*set)(struct latency_tracker *tracker, u64 value);
+	int (*store)(struct latency_tracker *tracker, const char *buf);
 	u64 max;
 	enum lt_counter counter;
 	enum lt_profile_window window;

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "core/ask.h"
 #include "core/control.h"
 #include "core/crossings.h"
 #include "core/kick.h"
@@ -148,6 +149,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	tracker->tracking_on = true;
 	mutex_init(&tracker->lock);
 	init_completion(&tracker->released);
+	lt_ask_init(tracker);
 	lt_crossings_init(tracker);
 
 	err = init_memory(tracker, config);
@@ -209,6 +211,7 @@ void latency_tracker_destroy(struct latency_tracker *tracker)
 	wait_for_holders(tracker);
 	lt_worker_free(tracker);
 	free_memory(tracker);
+	mutex_destroy(&tracker->ask.lock);
 	mutex_destroy(&tracker->lock);
 	kfree(tracker);
 }

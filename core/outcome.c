@@ -89,6 +89,34 @@ void lt_report_open(struct latency_tracker *tracker,
 }
 
 /**
+ * lt_report_asked() - tell the callback about a pending operation, on request
+ * @tracker: of the event
+ * @event: the caller holds a reference; it was pending a moment ago
+ * @now_ns: now
+ *
+ * Context: The worker.
+ * Return: false: the filter of the tracker leaves it out.
+ */
+bool lt_report_asked(struct latency_tracker *tracker,
+		     struct latency_tracker_event *event, u64 now_ns)
+{
+	struct latency_tracker_verdict verdict = {
+		.now_ns = now_ns,
+		.delay_ns = lt_delay_of(tracker, event->start_ns, now_ns),
+		.flag = LATENCY_TRACKER_PENDING,
+		.timed_out = atomic_long_read(&event->refs) & LT_EVENT_TIMED_OUT,
+		.asked = true,
+	};
+
+	complete_verdict(tracker, event, &verdict);
+	if (!is_wanted(tracker, &verdict))
+		return false;
+	lt_count(tracker->counters, LT_ASKED);
+	call_back(tracker, event, &verdict);
+	return true;
+}
+
+/**
  * lt_finish_late() - the rest of lt_finish(), for an operation that may be late
  * @tracker: of the event
  * @event: its reference is gone on return

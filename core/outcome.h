@@ -24,6 +24,8 @@ bool lt_would_be_late(struct latency_tracker *tracker,
 void lt_report_open(struct latency_tracker *tracker,
 		    struct latency_tracker_event *event, u64 now_ns,
 		    enum latency_tracker_flag flag);
+bool lt_report_asked(struct latency_tracker *tracker,
+		     struct latency_tracker_event *event, u64 now_ns);
 void lt_clear_event(struct latency_tracker *tracker,
 		    struct latency_tracker_event *event);
 

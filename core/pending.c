@@ -34,7 +34,15 @@ bool lt_pending_step(struct latency_tracker *tracker, unsigned long *cursor,
 	return more;
 }
 
-static void pending_walk(struct latency_tracker *tracker, lfht_walk_fn visit, void *arg)
+/**
+ * lt_pending_walk() - visit all pending events, and idle slots
+ * @tracker: the tracker
+ * @visit: as in lt_pending_step()
+ * @arg: for @visit
+ *
+ * Context: Task, may sleep.
+ */
+void lt_pending_walk(struct latency_tracker *tracker, lfht_walk_fn visit, void *arg)
 {
 	unsigned long cursor = 0;
 
@@ -64,7 +72,7 @@ static void clear(struct lfht_node *node, void *arg)
  */
 void lt_pending_clear(struct latency_tracker *tracker)
 {
-	pending_walk(tracker, clear, tracker);
+	lt_pending_walk(tracker, clear, tracker);
 }
 
 static void count(struct lfht_node *node, void *arg)
@@ -85,6 +93,6 @@ u64 lt_pending_count(struct latency_tracker *tracker)
 {
 	u64 pending = 0;
 
-	pending_walk(tracker, count, &pending);
+	lt_pending_walk(tracker, count, &pending);
 	return pending;
 }

@@ -16,6 +16,7 @@ struct latency_tracker;
 
 bool lt_pending_step(struct latency_tracker *tracker, unsigned long *cursor,
 		     lfht_walk_fn visit, void *arg);
+void lt_pending_walk(struct latency_tracker *tracker, lfht_walk_fn visit, void *arg);
 void lt_pending_clear(struct latency_tracker *tracker);
 u64 lt_pending_count(struct latency_tracker *tracker);
 

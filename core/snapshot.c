@@ -34,6 +34,7 @@ void latency_tracker_snapshot(struct latency_tracker *tracker,
 	counts->finished = lt_counter_sum(c, LT_FINISHED);
 	counts->late = lt_counter_sum(c, LT_LATE);
 	counts->timeouts = lt_counter_sum(c, LT_TIMEOUTS);
+	counts->asked = lt_counter_sum(c, LT_ASKED);
 	counts->collected = lt_counter_sum(c, LT_COLLECTED);
 	counts->cleared = lt_counter_sum(c, LT_CLEARED);
 	counts->replaced = lt_counter_sum(c, LT_REPLACED);

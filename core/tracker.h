@@ -80,6 +80,27 @@ struct lt_scan {
 	unsigned int halved;
 };
 
+/* Operations of one request. */
+#define LT_ASK_MAX	32U
+
+/**
+ * struct lt_ask - what was asked about
+ * @lock: of the caller that asks
+ * @done: the worker has reported all
+ * @nr: events; written by the caller, 0 again by the worker
+ * @taken: of these, those that the worker has looked at
+ * @told: and those that it has reported; read by the caller behind @done
+ * @event: the events, with a reference on each
+ */
+struct lt_ask {
+	struct mutex lock; /* one request at a time */
+	struct completion done;
+	unsigned int nr;
+	unsigned int taken;
+	unsigned int told;
+	struct latency_tracker_event *event[LT_ASK_MAX];
+};
+
 /**
  * struct latency_tracker - a tracker
  * @ht: pending events
@@ -116,6 +137,7 @@ struct lt_scan {
  * @drain_ns: when retired events come home even if the pool is not low; the
  *	worker's
  * @crossings: the pollers that wait for a report
+ * @ask: what is to be reported on request
  * @kicked: the worker has work; set before it is woken
  * @kick: wakes the worker from any context
  * @worker: the thread; reclaim, timeouts, collection
@@ -163,6 +185,7 @@ struct latency_tracker {
 	size_t record_bytes;
 	u64 drain_ns;
 	struct lt_crossings crossings;
+	struct lt_ask ask;
 	bool kicked;
 	struct irq_work kick;
 	struct task_struct *worker;

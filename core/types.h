@@ -41,7 +41,8 @@ struct latency_tracker_event;
 /**
  * enum latency_tracker_flag - why a callback runs
  * @LATENCY_TRACKER_ENDED: the operation ended and was late
- * @LATENCY_TRACKER_PENDING: the operation is still pending past its timeout
+ * @LATENCY_TRACKER_PENDING: the operation is still pending past its timeout, or it was asked
+ *	what is pending
  * @LATENCY_TRACKER_COLLECTED: the operation did not end within the collection
  *	age; the tracker has given it up
  */
@@ -70,6 +71,7 @@ enum latency_tracker_flag {
  *	not ENDED
  * @flag: why the callback runs; with PENDING there is no verdict yet
  * @timed_out: the timeout of this event has fired before
+ * @asked: with PENDING, it is reported by latency_tracker_report_pending(), not for its timeout
  */
 struct latency_tracker_verdict {
 	struct latency_tracker *tracker;
@@ -85,6 +87,7 @@ struct latency_tracker_verdict {
 	u32 out_id;
 	enum latency_tracker_flag flag;
 	bool timed_out;
+	bool asked;
 };
 
 /**
@@ -238,6 +241,7 @@ struct latency_tracker_in {
  * @finished: ends that found their event, or came with their begin
  * @late: of @finished, those that reached their threshold
  * @timeouts: events that were reported while pending
+ * @asked: reports by latency_tracker_report_pending()
  * @collected: events given up by the collector
  * @cleared: events removed without a verdict: cancelled, replaced, cleared,
  *	tracking switched off
@@ -258,6 +262,7 @@ struct latency_tracker_counts {
 	u64 finished;
 	u64 late;
 	u64 timeouts;
+	u64 asked;
 	u64 collected;
 	u64 cleared;
 	u64 replaced;

@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 
+#include "core/ask.h"
 #include "core/crossings.h"
 #include "core/kick.h"
 #include "core/pool_size.h"
@@ -110,6 +111,7 @@ static u64 work(struct latency_tracker *tracker)
 		next_ns = tracker->scan.rest_ns;
 	if (now_ns >= next_ns)
 		next_ns = lt_scan(tracker);
+	next_ns = min(next_ns, lt_ask_answer(tracker));
 	/* Behind the scan, which may report. */
 	return min3(next_ns, supply_ns, lt_crossings_tell(tracker));
 }

@@ -19,11 +19,13 @@ void lt_report(const struct latency_tracker_verdict *verdict)
 
 	if (usecase->is_false_alarm &&
 	    unlikely(usecase->is_false_alarm(verdict))) {
-		atomic_inc(&usecase->false_alarms);
+		if (!verdict->asked)
+			atomic_inc(&usecase->false_alarms);
 		return;
 	}
 	usecase->report(verdict);
-	lt_act(&usecase->action, verdict);
+	if (!verdict->asked)
+		lt_act(&usecase->action, verdict);
 }
 
 /**

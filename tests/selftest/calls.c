@@ -279,6 +279,7 @@ static void without_tracker(struct latency_tracker *bad,
 	ST_EQ(latency_tracker_get_timeout(bad), 0);
 	ST_EQ(latency_tracker_set_collect(bad, 1), -EINVAL);
 	ST_EQ(latency_tracker_set_tracking(bad, false), -EINVAL);
+	ST_EQ(latency_tracker_report_pending(bad, 0, 0), -EINVAL);
 	latency_tracker_clear(bad);
 	memset(&counts, 0xff, sizeof(counts));
 	latency_tracker_snapshot(bad, &counts);

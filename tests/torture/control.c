@@ -189,6 +189,9 @@ static bool live(struct tt_life *life)
 	/* Pairs with the acquire in callers.c. */
 	smp_store_release(&tt.other, life);
 	usleep_range(1000, 8000);
+	/* While operations begin and end, and some are given up. */
+	latency_tracker_report_pending(life->tracker, 0, 0);
+	latency_tracker_report_pending(tt.main.tracker, tt.lives % 2 * 1000, 0);
 	if (tt.lives % 4 == 0)
 		hold_for_a_while(life->tracker);
 	WRITE_ONCE(tt.other, NULL);

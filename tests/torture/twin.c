@@ -249,6 +249,7 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #else
 #include "core/alloc.c"
 #endif
+#include "core/ask.c"
 #include "core/cells.c"
 #include "core/control.c"
 #include "core/control_profile.c"

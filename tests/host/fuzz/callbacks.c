@@ -24,6 +24,10 @@ static void check_worker_verdict(const struct latency_tracker_verdict *v, struct
 		want.collected++;
 	} else {
 		EXPECT(v->flag == LATENCY_TRACKER_PENDING, "flag %d", v->flag);
+		if (v->asked) {
+			note_asked(e);
+			return;
+		}
 		EXPECT(!e->timed_out, "event %u timed out twice", e->id);
 		EXPECT(is_due(e, timeout_of(e), fuzz_clock), "timeout too early");
 		e->timed_out = true;
@@ -80,6 +84,7 @@ static void on_verdict(const struct latency_tracker_verdict *v, bool other)
 	} else {
 		check_worker_verdict(v, e);
 	}
+	EXPECT(!v->asked || (!ending && v->flag == LATENCY_TRACKER_PENDING), "asked");
 	EXPECT(v->timed_out == e->timed_out, "timed_out is %d", v->timed_out);
 	keep_report(v, e->key);
 	act_in_callback(e);

@@ -282,6 +282,13 @@ void fuzz_worker_run(void)
 	} while (!starves && run_work());
 }
 
+void wait_for_completion(struct completion *c)
+{
+	might_sleep();
+	fuzz_worker_run();
+	EXPECT(c->done, "the worker does not do what is waited for");
+}
+
 void wake_up_process(struct task_struct *task)
 {
 	task->runs = true;

@@ -203,6 +203,7 @@ void check_counters(void)
 	SAME(finished);
 	SAME(late);
 	SAME(timeouts);
+	SAME(asked);
 	SAME(collected);
 	SAME(cleared);
 	SAME(replaced);

@@ -28,6 +28,7 @@ struct model_event {
 	bool other_callback;
 	bool pending;
 	bool timed_out;
+	bool asked;
 	unsigned int holds;
 };
 
@@ -84,6 +85,12 @@ void groups_ticks(u8 arg);
 /* That is what a tracker allocates for groups, before the cells of its CPUs. */
 #define HOST_GROUPS_ALLOCS	(2 + LATENCY_TRACKER_DIMENSIONS * (1 + LT_GROUP_OCTAVES))
 void groups_are_vague(long allocations);
+/* ---- ask_model.c ---- */
+
+/* It is reported since that was asked for. */
+void note_asked(struct model_event *e);
+void do_ask(u8 arg);
+
 /* ---- records_model.c ---- */
 
 /* A report was made, of the operation of a key. */

@@ -231,6 +231,7 @@ static const struct {
 	{ "slot_end", do_slot_end },
 	{ "slot_free", do_slot_free },
 	{ "own", set_own },
+	{ "ask", do_ask },
 	{ "groups", set_groups },
 	{ "groups_ticks", groups_ticks },
 	{ "groups_life", groups_life },

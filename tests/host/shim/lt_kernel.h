@@ -437,6 +437,10 @@ struct completion { bool done; };
 struct kobject { int unused; };
 
 #define init_completion(c)		((c)->done = false)
+#define reinit_completion(c)		init_completion(c)
+#define complete(c)			((c)->done = true)
+/* The worker runs until it is done. */
+void wait_for_completion(struct completion *c);
 #define sysfs_get_dirent(dir, name)	((struct kernfs_node *)NULL)
 #define sysfs_put(file)			((void)(file))
 #define kernfs_notify(file)		((void)(file))

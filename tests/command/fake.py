@@ -15,7 +15,7 @@ from latency_tracker.machine import Machine
 
 NOW_NS = 100 * 10**9
 COUNTERS = {'capacity': 4096, 'cleared': 0, 'clock_back': 0, 'collected': 0, 'crossings': 0,
-            'finished': 90, 'late': 3, 'memory_bytes': 1 << 20, 'pending': 10, 'per_minute': 0,
+            'finished': 90, 'late': 3, 'memory_bytes': 1 << 20, 'pending': 10, 'per_minute': 0, 'report_pending': 0,
             'skipped': 0, 'started': 100, 'threshold_now_ns': 10**7, 'threshold_ns': 10**7,
             'timeout_ns': 0, 'timeouts': 0, 'tracking_on': 1, 'unwatched': 0}
 PARAMETERS = {'usec_threshold': '10000', 'usec_timeout': '0', 'per_minute': '0', 'profile': 'Y',
@@ -149,6 +149,7 @@ class Fake(Machine):
         super().__init__(str(root))
         self.log: list[str] = []
         self.fails: dict[str, str] = {}
+        self.waits: dict[str, list[tuple[int, Fields]]] = {}
         # Of other programs: what they say, by their first words.
         self.said: dict[str, str] = {}
         self.put('/proc/self/stat', '')
@@ -170,6 +171,7 @@ class Fake(Machine):
             self.put(f'{state}/{counter}', f'{value}\n')
         self.put(f'{state}/profile/groups_on', '0\n')
         self.put(f'{state}/profile/lost', '0\n')
+        self.put(f'{state}/profile/on', '1\n')
         self.put(f'{state}/profile/buckets', buckets_file([10**6] * 90))
         self.put(f'{state}/profile/groups', b'')
         self.put(f'{state}/profile/last', b''.join(record(0, '', ()) for _ in range(64)))
@@ -184,6 +186,27 @@ class Fake(Machine):
         """What profile/last has."""
         empty = [record(0, '', ())] * (64 - len(records))
         self.put(f'/sys/kernel/latency_tracker/{name}/profile/last', b''.join([*records, *empty]))
+
+    def pending(self, name: str, *operations: tuple[int, Fields]) -> None:
+        """What a tracker reports on request: begins, and fields of syscall_latency."""
+        self.waits[f'/sys/kernel/latency_tracker/{name}/report_pending'] = list(operations)
+
+    def write(self, name: str, text: str) -> None:
+        """As a file of the kernel."""
+        if name not in self.waits:
+            super().write(name, text)
+            return
+        age_ns, after_ns = map(int, text.split())
+        found = sorted(entry for entry in self.waits[name] if after_ns < entry[0] <= NOW_NS - age_ns)[:32]
+        state = name.rpartition('/')[0]
+        count = int(self.read(name))
+        last = self.path(f'{state}/profile/last').read_bytes()
+        records = [last[at:at + 4096] for at in range(0, len(last), 4096)]
+        for _, fields in found:
+            count += 1
+            records[count % 64] = record(count, 'syscall_latency', fields)
+        self.put(f'{state}/profile/last', b''.join(records))
+        self.put(name, f'{count}\n')
 
     def run(self, words: Sequence[str]) -> tuple[int, str]:
         """modprobe [-r] MODULE [NAME=VALUE...], or one of those in said."""

@@ -25,6 +25,7 @@ from latency_tracker.record import default_name, record
 from latency_tracker.report import report_file
 from latency_tracker.schema import as_json_schema
 from latency_tracker.settings import HELP as SETTINGS
+from latency_tracker.still import still
 from latency_tracker.units import parse_time
 
 PROGRAM = 'latency-tracker'
@@ -113,11 +114,21 @@ def _add_state(subs: argparse._SubParsersAction[Parser]) -> None:
     parser.add_argument('trackers', nargs='*', metavar='TRACKER')
 
 
+def _watch(args: argparse.Namespace, machine: Machine, out: Output) -> int:
+    if args.all and not args.still:
+        raise Error('--all is for --still: without it all are shown')
+    return (still if args.still else watch)(args, machine, out)
+
+
 def _add_reports(subs: argparse._SubParsersAction[Parser]) -> None:
-    parser = _sub(subs, 'watch', watch, 'late operations as they happen: who, what, how long, why',
-                  'watch syscalls block --over 100ms', 'The exit status is 2 if --max ended it.')
+    parser = _sub(subs, 'watch', _watch, 'late operations as they happen: who, what, how long, why',
+                  'watch syscalls block --over 100ms', 'The exit status is 2 if --max ended it; with --still, if '
+                  'something is pending.')
     _filters(parser)
     _until(parser)
+    parser.add_argument('--still', action='store_true', help='once: what is pending now, for longer than the threshold '
+                        'or 1s, or --over')
+    parser.add_argument('--all', action='store_true', help='with --still: also what waits for something to do')
     _trackers(parser)
     parser = _sub(subs, 'last', last, 'the last reports of the trackers, although nobody has watched',
                   'last offcpu --comm "mariadbd*"')

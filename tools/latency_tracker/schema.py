@@ -29,6 +29,8 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
     'summary': ('watch, at its end: alike operations', {
         'tracker': 'string', 'who': 'string', 'what': 'string', 'count': 'integer', 'total_ns': 'integer',
         'worst_ns': 'integer', 'pending': 'integer', 'idle': 'boolean'}),
+    'still': ('watch --still: how many were shown, and how many not that wait for something to do', {
+        'shown': 'integer', 'idle': 'integer'}),
     'missed': ('reports that came too fast to be shown', {'count': 'integer'}),
     'threshold': ('the live view: what is late now', {'tracker': 'string', 'threshold_ns': 'integer'}),
     'histogram': ('hist, save: counts by the index of the bucket, and by its upper bound; schema_scale is '

@@ -60,7 +60,7 @@ install: modules
 
 # The programs alone.
 install-command:
-	install -D -t '$(INSTALLED_SBIN)' scripts/on-latency tools/latency-tracker
+	install -D -t '$(INSTALLED_SBIN)' tools/on-latency tools/latency-tracker
 	rm -rf '$(COMMAND)'
 	install -D -m 644 -t '$(COMMAND)' tools/latency_tracker/*.py
 	echo '$(VERSION)' >'$(COMMAND)/VERSION'

@@ -58,6 +58,7 @@ struct lt_place {
  * @delay_ns: and took so long, or did so far
  * @flag: enum latency_tracker_flag
  * @size: bytes of @values that are used
+ * @asked: see struct latency_tracker_verdict
  * @values: of the fields
  */
 struct lt_kept {
@@ -67,7 +68,8 @@ struct lt_kept {
 	u64 start_ns;
 	u64 delay_ns;
 	u32 flag;
-	u32 size;
+	u16 size;
+	u16 asked;
 	u64 values[];
 };
 

@@ -88,6 +88,7 @@ latency_tracker_record_begin(struct latency_tracker_record *record,
 	kept->start_ns = verdict->start_ns;
 	kept->delay_ns = verdict->delay_ns;
 	kept->flag = verdict->flag;
+	kept->asked = verdict->asked;
 	kept->size = event->size;
 	return kept->values;
 }

@@ -190,6 +190,7 @@ static void tell(struct lt_record *record, const struct lt_kept *kept)
 	record->start_ns = kept->start_ns;
 	record->delay_ns = kept->delay_ns;
 	record->flag = kept->flag;
+	record->asked = kept->asked;
 	record->nr_fields = event->nr_fields;
 	record->fields = offsetof(struct lt_record, rest);
 	strscpy(record->event, event->name, sizeof(record->event));

@@ -50,7 +50,7 @@ struct lt_record_field {
  * @flag: enum latency_tracker_flag
  * @nr_fields: how many there are
  * @fields: where they are, an array of struct lt_record_field
- * @reserved: 0
+ * @asked: 1: it was reported by latency_tracker_report_pending()
  * @event: name of the event, ends with a 0
  * @rest: fields, values, names
  *
@@ -72,7 +72,7 @@ struct lt_record {
 	__u32 flag;
 	__u32 nr_fields;
 	__u32 fields;
-	__u32 reserved;
+	__u32 asked;
 	char event[32];
 	__u64 rest[(LT_RECORD_BYTES - 128) / 8];
 };

@@ -69,7 +69,7 @@ def groups_file(groups: Mapping[tuple[str, bytes], Sequence[int]]) -> bytes:
 
 
 def record(nr: int, event: str, fields: Fields, window: int = 4, rank: int = 0, at_ns: int = NOW_NS,
-           generation: int = 3) -> bytes:
+           generation: int = 3, asked: int = 0) -> bytes:
     """A record of profile/last; nr 0: an empty one. A NAMED field is a number and its name."""
     values = {name: value for name, _, value in fields}
     delay, start = values.get('delay', 0), values.get('start', 0)
@@ -102,7 +102,7 @@ def record(nr: int, event: str, fields: Fields, window: int = 4, rank: int = 0, 
     head = struct.pack('=QIIIIQQQQQQQIIII32s', 0x53434552544c, 1, 128 + len(heads + texts), window, rank,
                        generation, 0, NOW_NS, nr, at_ns if nr else 0, start if nr else 0,
                        delay if nr else 0, names[str(flag[1])] if nr else 0,
-                       len(fields) if nr else 0, 128 if nr else 0, 0, event.encode() if nr else b'')
+                       len(fields) if nr else 0, 128 if nr else 0, asked, event.encode() if nr else b'')
     return (head + heads + texts).ljust(4096, b'\0')
 
 
@@ -204,7 +204,7 @@ class Fake(Machine):
         records = [last[at:at + 4096] for at in range(0, len(last), 4096)]
         for _, fields in found:
             count += 1
-            records[count % 64] = record(count, 'syscall_latency', fields)
+            records[count % 64] = record(count, 'syscall_latency', fields, asked=1)
         self.put(f'{state}/profile/last', b''.join(records))
         self.put(name, f'{count}\n')
 

@@ -134,7 +134,8 @@ class Listener:
         if found:
             self.missed += found[-1].nr - source.seen - len(found)
             source.seen = found[-1].nr
-        return found
+        # What was asked for was not told to those that wait.
+        return [report for report in found if not report.asked]
 
     def _forget(self, source: Source) -> None:
         self.poll.unregister(source.crossings)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import pathlib
 import sys
 from collections.abc import Callable
 from typing import NoReturn
@@ -18,6 +17,7 @@ from latency_tracker.cmd_state import list_trackers, set_settings, start, status
 from latency_tracker.doctor import doctor
 from latency_tracker.live import live
 from latency_tracker.machine import Machine
+from latency_tracker.on import on
 from latency_tracker.output import Output
 from latency_tracker.profile import WINDOWS
 from latency_tracker.query import COLUMNS, FIELDS, PREPARED, query
@@ -264,20 +264,11 @@ def make_parser(with_commands: bool = True) -> Parser:
     return parser
 
 
-def run_on(words: list[str]) -> NoReturn:
-    """on-latency, which is beside this program when it is installed, and in scripts/ in a checkout."""
-    here = pathlib.Path(os.path.abspath(sys.argv[0])).parent
-    for path in here / 'on-latency', here.parent / 'scripts/on-latency':
-        if path.exists():
-            os.execv(path, [str(path), *words])
-    raise Error('on-latency is not installed')
-
-
 def main(argv: list[str], machine: Machine | None = None) -> int:
     """The exit status: 0 it ended normally, 1 an error, 2 what was asked for was found."""
     try:
         if argv[:1] == ['on']:
-            run_on(argv[1:])
+            return on(argv[1:], machine or Machine())
         options_first = bool(argv) and argv[0].startswith('-') and argv[0] not in ('-h', '--help')
         at = argv.index('--') if '--' in argv else len(argv)
         args = make_parser(not options_first).parse_args(argv[:at])

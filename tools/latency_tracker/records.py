@@ -38,6 +38,8 @@ class Report:
     window: str = ''
     rank: int = 0
     generation: int = 0
+    # It was reported since that was asked for, and is no crossing.
+    asked: bool = False
     # Its path, if the report is of a recording.
     cgroup: str = ''
     values: dict[str, Value] = field(default_factory=dict)
@@ -87,7 +89,7 @@ def _value(record: bytes, symbols: Symbols, kind: int, size: int, at: int, text:
 def parse(tracker: str, record: bytes, symbols: Symbols) -> Report | None:
     """A record of 4096 bytes. None: it holds no report. Error: it is none that is known here."""
     (magic, version, size, window, rank, generation, _, _, nr, at_ns, start_ns, delay_ns, flag,
-     nr_fields, fields, _, event) = HEADER.unpack_from(record)
+     nr_fields, fields, asked, event) = HEADER.unpack_from(record)
     if magic != MAGIC or version != 1 or not HEADER.size <= size <= RECORD:
         raise Error(f'the records of {tracker} have a layout that is not known here: is the command '
                     'older than the modules?')
@@ -95,7 +97,7 @@ def parse(tracker: str, record: bytes, symbols: Symbols) -> Report | None:
         return None
     report = Report(tracker, _text(event), nr, at_ns, start_ns, delay_ns,
                     FLAGS[flag] if flag < len(FLAGS) else str(flag),
-                    WINDOWS[window] if window < len(WINDOWS) else 'last', rank, generation)
+                    WINDOWS[window] if window < len(WINDOWS) else 'last', rank, generation, asked == 1)
     for at in range(fields, fields + nr_fields * FIELD.size, FIELD.size):
         try:
             name, *where = FIELD.unpack_from(record, at)

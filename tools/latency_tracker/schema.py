@@ -31,6 +31,12 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
         'worst_ns': 'integer', 'pending': 'integer', 'idle': 'boolean'}),
     'still': ('watch --still: how many were shown, and how many not that wait for something to do', {
         'shown': 'integer', 'idle': 'integer'}),
+    'burst': ('on: crossings that were acted on, and the event of the first, as it prints its fields', {
+        'tracker': 'string', 'time': 'string', 'crossings': 'integer', 'event': 'string', 'says': 'string',
+        'fields': 'object', 'actions': 'array'}),
+    'bursts': ('on, at its end', {
+        'tracker': 'string', 'seen': 'integer', 'acted_on': 'integer', 'acts': 'integer', 'cooled': 'integer',
+        'passed': 'integer', 'lost': 'integer'}),
     'missed': ('reports that came too fast to be shown', {'count': 'integer'}),
     'threshold': ('the live view: what is late now', {'tracker': 'string', 'threshold_ns': 'integer'}),
     'histogram': ('hist, save: counts by the index of the bucket, and by its upper bound; schema_scale is '

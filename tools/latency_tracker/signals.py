@@ -30,6 +30,14 @@ class Signals:
         poll.poll(seconds * 1000)
         return not self.caught
 
+    def wait_for(self, fd: int, events: int) -> bool:
+        """Until there is something at fd, or one comes; whether none came."""
+        poll = select.poll()
+        poll.register(fd, events)
+        poll.register(self.fd, select.POLLIN)
+        poll.poll()
+        return not self.caught
+
     def close(self) -> None:
         """From now on they do what they do by default."""
         for number in self.NUMBERS:

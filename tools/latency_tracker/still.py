@@ -47,7 +47,7 @@ class Pending:
             self.missed += found[-1].nr - self.newest - len(found)
             self.newest = found[-1].nr
         return count, [report for report in found
-                       if report.flag == 'pending' and report.start_ns > after_ns and report.delay_ns >= over_ns]
+                       if report.asked and report.start_ns > after_ns and report.delay_ns >= over_ns]
 
     def all(self, over_ns: int) -> Iterator[Report]:
         """In the order of their begins, each once."""

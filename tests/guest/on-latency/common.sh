@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034
 #
-# For the tests of scripts/on-latency.
+# For the tests of tools/on-latency.
 . "$LIBDIR/lib.sh"
 
-script=$LIBDIR/../../scripts/on-latency
+script=$LIBDIR/../../tools/on-latency
 ftrace=/sys/kernel/tracing
 symbol=$(awk '$3 ~ /^__[a-z0-9]+_sys_sched_rr_get_interval$/ { print $3; exit }' /proc/kallsyms)
 echo -1 >/proc/sys/kernel/sched_rt_runtime_us
@@ -62,7 +62,7 @@ waiting()
 	[ -d "/proc/$1" ] || return 0
 	case $(<"/proc/$1/wchan") in
 	*poll*) ;;
-	0) [ -d "$ftrace/instances/on-latency-$1" ] && at_rest "$1" ;;
+	0) at_rest "$1" ;;
 	*) return 1 ;;
 	esac
 }
@@ -92,9 +92,4 @@ end_by()
 has()
 {
 	grep -cE -- "$2" "$1"
-}
-
-left_behind()
-{
-	find "$ftrace/instances" -mindepth 1 -name 'on-latency*' | wc -l
 }

@@ -24,7 +24,7 @@ import time
 SIZE = 4096
 HEADER = struct.Struct('=QIIIIQQQQQQQIIII32s')
 NAMES = ('magic version size window rank generation begin_ns end_ns nr at_ns start_ns delay_ns flag'
-         ' nr_fields fields reserved event').split()
+         ' nr_fields fields asked event').split()
 FIELD = struct.Struct('=24sHHHH')
 UNSIGNED, SIGNED, NAMED, ADDRESS, TEXT, STACK = range(1, 7)
 WINDOWS = ('1m', '5m', '1h', 'total')

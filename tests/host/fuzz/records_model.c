@@ -44,6 +44,7 @@ struct report {
 	u64 nr, at_ns, start_ns, delay_ns;
 	unsigned int key;
 	u32 flag;
+	bool asked;
 };
 
 static const char *const named[] = { "none", "seven", "ten", NULL };
@@ -95,7 +96,7 @@ static void keep(const struct latency_tracker_verdict *v, unsigned int key)
 	EXPECT(nr_reports < MAX_REPORTS, "full");
 	reports[nr_reports++] = (struct report){
 		.nr = record.nr, .at_ns = fuzz_clock, .start_ns = v->start_ns,
-		.delay_ns = v->delay_ns, .key = key, .flag = v->flag,
+		.delay_ns = v->delay_ns, .key = key, .flag = v->flag, .asked = v->asked,
 	};
 	fill_values(values, record.nr);
 	latency_tracker_record_end(&record);
@@ -289,7 +290,8 @@ static const struct report *check_record(const struct lt_record *record, u32 win
 		;
 	EXPECT(i < nr_reports, "report %llu was never made", (unsigned long long)record->nr);
 	EXPECT(record->at_ns == reports[i].at_ns && record->start_ns == reports[i].start_ns &&
-	       record->delay_ns == reports[i].delay_ns && record->flag == reports[i].flag,
+	       record->delay_ns == reports[i].delay_ns && record->flag == reports[i].flag &&
+	       record->asked == reports[i].asked,
 	       "another report");
 	check_values(record);
 	return &reports[i];

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""latency-tracker on, without a kernel: guest/on-latency has the rest."""
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import cast
+
+import pytest
+
+from latency_tracker.on import Crossings, printed, safe
+from latency_tracker.records import parse
+from latency_tracker.signals import Signals
+from latency_tracker.stacks import Symbols
+
+from .conftest import Shell
+from .fake import ADDRESS, NAMED, NOW_NS, SIGNED, STACK, TEXT, UNSIGNED, Fake, Fields, record, syscall
+from .test_state import types_are_right
+
+SYMBOLS = Symbols(lambda: ['0000000000001000 T handle', '0000000000002000 t __schedule\t[x]'])
+
+
+def of(event: str, *fields: tuple[str, int, object]) -> dict[str, str]:
+    """As it is printed."""
+    head: Fields = (('delay', UNSIGNED, 5), ('start', UNSIGNED, NOW_NS - 5), ('flag', NAMED, (0, 'ended')))
+    report = parse('any', record(7, event, (*head, *fields)), SYMBOLS)
+    assert report
+    found = printed(report)
+    assert (found.pop('delay'), found.pop('start'), found.pop('flag')) == ('5', str(NOW_NS - 5), 'ended')
+    return found
+
+
+def test_fields_are_as_the_events_print_them() -> None:
+    assert of('block_latency', ('dev', UNSIGNED, 8 << 20 | 17), ('sector', UNSIGNED, 2**64 - 1)) == {
+        'dev': '8,17', 'sector': '18446744073709551615'}
+    assert of('network_latency', ('dev', TEXT, 'eth0'), ('protocol', UNSIGNED, 0x800)) == {'dev': 'eth0', 'protocol': '0x0800'}
+    assert of('softirq_latency', ('vec', NAMED, (6, 'TASKLET')), ('cpu', SIGNED, -1)) == {
+        'vec': '6', 'name': 'TASKLET', 'cpu': '-1'}
+    assert of('irq_latency', ('handler', ADDRESS, 0x1000), ('comm', TEXT, 'a, b=1')) == {'handler': 'handle', 'comm': 'a, b=1'}
+    assert of('x_latency', ('stack', STACK, [0x1004, 0x2010])) == {'stack': 'handle+0x4 <- __schedule+0x10 [x]'}
+
+
+@pytest.mark.parametrize('name, file', [('../../etc', '_.._.._etc'), ('-rf x', '_-rf_x'), ('', '_'), ('.a', '_.a'), ('a.b-c_9', 'a.b-c_9')])
+def test_safe_names(name: str, file: str) -> None:
+    assert safe(name) == file
+
+
+def cross(machine: Fake, number: int, *records: bytes) -> None:
+    machine.put('/sys/kernel/latency_tracker/syscalls/crossings', f'{number}\n')
+    machine.last('syscalls', *records)
+
+
+def test_each_crossing_has_its_report(machine: Fake) -> None:
+    machine.tracker('syscalls')
+    machine.last('syscalls', record(1, 'syscall_latency', syscall()))
+    crossings = Crossings(machine, 'syscalls', [])
+    assert crossings.new() == (0, [])
+    pending = syscall(flag=(1, 'pending'), pid=9)
+    # One that was asked for, one that was given up, three that have crossed, of which two are counted.
+    cross(machine, 2, record(2, 'syscall_latency', pending, asked=1), record(3, 'syscall_latency', syscall(pid=3)),
+          record(4, 'syscall_latency', syscall(flag=(2, 'collected'))), record(5, 'syscall_latency', pending),
+          record(6, 'syscall_latency', syscall(pid=6)))
+    number, reports = crossings.new()
+    assert (number, [report.number('pid') for report in reports]) == (2, [3, 9])
+    cross(machine, 3, record(6, 'syscall_latency', syscall(pid=6)), record(9, 'syscall_latency', syscall(pid=8)))
+    number, reports = crossings.new()
+    assert (number, [report.number('pid') for report in reports], crossings.lost) == (1, [6], 2)
+    crossings.close()
+
+
+def test_as_json(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = shell.machine
+    machine.tracker('syscalls', crossings=0)
+    # Of a file that is no kernel's, nothing is told.
+    monkeypatch.setattr(Signals, 'wait_for', lambda self, fd, events: self.wait(0.1))
+    timer = threading.Timer(0.5, lambda: (cross(machine, 1, record(1, 'syscall_latency', syscall()))))
+    timer.start()
+    told = shell('on', 'syscalls', '--json', '--once', '--', 'sleep', '0')
+    timer.join()
+    assert told.status == 2, told.err
+    burst, end = told.objects
+    assert burst['says'] == 'fdatasync() of mariadbd (252) took 236 ms, returned 0'
+    assert cast('dict[str, str]', burst['fields'])['call'] == 'fdatasync' and burst['actions'] == ['sleep has run']
+    assert (end['seen'], end['acts'], end['lost']) == (1, 1, 0)
+    assert all(types_are_right(entry) for entry in told.objects)
+
+
+def test_a_signal_ends_it(shell: Shell) -> None:
+    shell.machine.tracker('syscalls')
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGTERM))
+    timer.start()
+    told = shell('on', 'syscalls')
+    timer.join()
+    assert told.status == 0 and told.out.startswith('syscalls: 0 crossings seen: 0 acted on in 0 bursts')

@@ -110,7 +110,7 @@ class Collector:
                 self.end_headers()
                 self.wfile.write(json.dumps(collector.answer).encode())
 
-            def log_message(self, format: str, *args: Any) -> None:  # pylint: disable=redefined-builtin
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
                 """Not to the output of the tests."""
 
         self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)

@@ -57,6 +57,12 @@ def signed(machine: Fake) -> None:
     machine.path('/sys/module/latency_tracker').rmdir()
 
 
+def secure_boot(machine: Fake) -> None:
+    """Debian locks the kernel down then. The bytes are those of a real machine."""
+    machine.put('/sys/kernel/security/lockdown', 'none [integrity] confidentiality\n')
+    machine.put('/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c', b'\x06\0\0\0\x01')
+
+
 NETWORK = '/sys/kernel/latency_tracker/network'
 CAUSES: dict[str, tuple[Callable[[Fake], None], list[str], str]] = {
     'nothing': (lambda machine: None, [], 'nothing is wrong'),
@@ -72,6 +78,7 @@ CAUSES: dict[str, tuple[Callable[[Fake], None], list[str], str]] = {
     'locked down': (put('/sys/kernel/security/lockdown', 'none [integrity] confidentiality\n'), ['signature'],
                     'locked down (integrity), and the modules are not signed'),
     'enforced': (put('/sys/module/module/parameters/sig_enforce', 'Y\n'), ['signature'], 'signatures are enforced'),
+    'secure boot': (secure_boot, ['signature'], 'Secure Boot is on: the kernel is locked down (integrity), and the modules are not signed'),
     'signed': (signed, ['signature'], 'note: the kernel is locked down (integrity); the modules are signed by "DKMS'),
     'ftrace off': (put('/proc/sys/kernel/ftrace_enabled', '0\n'), ['ftrace-off'], 'sysctl kernel.ftrace_enabled=1'),
     'dry pool': (put(f'{NETWORK}/skipped', '1234\n'), ['dry-pool'], 'network: 1,234 operations were not tracked'),

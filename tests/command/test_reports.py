@@ -16,7 +16,8 @@ from .conftest import Shell
 from .fake import ADDRESS, NAMED, NOW_NS, SIGNED, STACK, TEXT, UNSIGNED, Fields, record, syscall
 
 SYMBOLS = Symbols(lambda: ['0000000000001000 T io_schedule', '0000000000002000 t jbd2_wait\t[jbd2]',
-                           '0000000000002000 t an_alias', '0000000000003000 D data', '0000000000004000 T __x64_sys_fdatasync', '0000000000005000 T do_syscall_64'])
+                           '0000000000002000 t an_alias', '0000000000003000 D data',
+                           '0000000000004000 T __x64_sys_fdatasync', '0000000000005000 T do_syscall_64'])
 
 
 def common(delay: int, flag: str, comm: str, pid: int) -> Fields:

@@ -233,7 +233,8 @@ def test_without_trackers_it_says_what_to_do(shell: Shell) -> None:
     assert shell('list').out.count('not loaded') == 6
 
 
-@pytest.mark.parametrize('words', [['nosuch'], ['last', '-n', '0'], ['watch', '--for', '5'], ['--window'], ['--json', 'list'], ['list', '--', 'true'], ['record', '--'], ['--over', '1ms', 'watch'],
+@pytest.mark.parametrize('words', [['nosuch'], ['last', '-n', '0'], ['watch', '--for', '5'], ['--window'],
+                                   ['--json', 'list'], ['list', '--', 'true'], ['record', '--'], ['--over', '1ms', 'watch'],
                                    ['worst', '--window', '2h'], ['last', '--pid', '-1'], ['hist', '-n', 'x']])
 def test_usage_errors_end_with_1(shell: Shell, words: list[str]) -> None:
     told = shell(*words)

@@ -40,7 +40,8 @@ def test_an_exact_time_reads_back() -> None:
 
 
 @pytest.mark.parametrize('ns, text', [(0, '0 ns'), (999, '999 ns'), (1000, '1.00 µs'), (12_345_678, '12.3 ms'),
-                                      (236_000_000, '236 ms'), (35.6e9, '35.6 s'), (NEVER_NS, 'never'), (5400 * 10**9, '1.5 h'), (10**15 * 3, '833 h')])
+                                      (236_000_000, '236 ms'), (35.6e9, '35.6 s'), (NEVER_NS, 'never'),
+                                      (5400 * 10**9, '1.5 h'), (10**15 * 3, '833 h')])
 def test_for_people(ns: float, text: str) -> None:
     assert human(ns) == text
 

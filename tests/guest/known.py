@@ -270,8 +270,8 @@ def is_text(path, tool):
     """As trace-cmd or perf might show it."""
     put(path, line(300, STACKED))
     put(f'{path}.tool', line(300, tool))
-    return 'events=1 of=1 differ=0 stacks=1 absent=0 unparsed=0' == figures_of(
-        tools.compare_text, path, f'{path}.tool', 'irq_latency')
+    return figures_of(
+        tools.compare_text, path, f'{path}.tool', 'irq_latency') == 'events=1 of=1 differ=0 stacks=1 absent=0 unparsed=0'
 
 
 def is_record(path, report):
@@ -280,8 +280,8 @@ def is_record(path, report):
     put(f'{path}.symbols', SYMBOLS)
     put(f'{path}.lttng', '[100300000500] (+0.1) host irq_latency: '
         f'{{ cpu_id = 1 }}, {{ {RECORD} }}\n')
-    return 'records=1 events=1 differ=0 missing=0 invented=0 untimely=0' == figures_of(
-        tools.compare_values, path, f'{path}.lttng', f'{path}.symbols')
+    return figures_of(
+        tools.compare_values, path, f'{path}.lttng', f'{path}.symbols') == 'records=1 events=1 differ=0 missing=0 invented=0 untimely=0'
 
 
 # A task is kept from 100 to 300 ms: (reports, what is wanted, what is said of it).

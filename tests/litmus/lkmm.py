@@ -89,7 +89,7 @@ class Trace:
         self.control |= condition.deps
         return condition.what
 
-    def emit(self, kind, tag, where=Value(None), value=Value(None)):
+    def emit(self, kind, tag, where=Value(None), value=Value(None)):  # noqa: B008
         event = Event(kind, tag, where.what, value.what, self.number)
         self.events.append(event)
         for rel, sources in ((self.addr, where.deps), (self.data, value.deps),
@@ -286,7 +286,7 @@ def result(test):
     for run in itertools.product(*all_traces(test)):
         for final in candidates(test, run):
             def ends(thread, name):
-                return final[name] if thread is None else run[thread].regs.get(name, Value(0)).what
+                return final[name] if thread is None else run[thread].regs.get(name, Value(0)).what  # noqa: B023
             held = eval(test.condition, {'ends': ends})
             yes, no = yes + held, no + (not held)
     return ('Never' if not yes else 'Always' if not no else 'Sometimes'), yes, yes + no

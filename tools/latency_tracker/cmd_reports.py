@@ -15,8 +15,8 @@ from latency_tracker.cgroups import Cgroups
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
 from latency_tracker.records import Reader, Report
-from latency_tracker.signals import Signals
 from latency_tracker.show import Shower, Summary, show_all, stack_of_call
+from latency_tracker.signals import Signals
 from latency_tracker.stacks import Symbols, kallsyms
 from latency_tracker.state import Tracker, chosen
 from latency_tracker.words import words

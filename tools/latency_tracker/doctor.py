@@ -19,6 +19,7 @@ USEFUL = {'FTRACE_SYSCALLS': 'syscalls has no tracepoints', 'KALLSYMS': 'stacks 
           'SCHED_INFO': 'wakeup knows the last task on a CPU only, not who held it longest'}
 # Where DKMS, "make install" and the lab put the core.
 PLACES = {'DKMS': 'updates/dkms', 'make install': 'updates/latency-tracker', 'by hand': 'updates'}
+SECURE_BOOT = '/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c'
 TELLING = re.compile(r'latency_tracker\w*: .*(?:Unknown symbol|disagrees about version|no tracepoint|'
                      r'no such function|version magic|signature|key)|'
                      r'(?:Loading of|Lockdown: modprobe:|module verification).*')
@@ -132,6 +133,14 @@ def check_compiler(machine: Machine) -> Iterator[Finding]:
                   (f'{name} {there}' if there else f'no {name}'), f'apt-get install {name}-{wanted}')
 
 
+def _secure_boot(machine: Machine) -> bool:
+    """What the firmware says: four bytes of flags, and the value."""
+    try:
+        return machine.path(SECURE_BOOT).read_bytes()[4:] == b'\1'
+    except OSError:
+        return False
+
+
 def check_signature(machine: Machine) -> Iterator[Finding]:
     """Would the kernel load them?"""
     found = installed(machine)
@@ -142,6 +151,8 @@ def check_signature(machine: Machine) -> Iterator[Finding]:
         return
     _, signer = machine.run(['modinfo', '-F', 'signer', next(iter(found.values()))])
     why = 'signatures are enforced' if enforced else f'the kernel is locked down ({mode[1] if mode else ""})'
+    if _secure_boot(machine):
+        why = f'Secure Boot is on: {why}'
     if not signer:
         yield Finding('signature', f'{why}, and the modules are not signed', 'sign them: secure-boot.md in the '
                       'documentation')

@@ -93,7 +93,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, format: str, *args: Any) -> None:  # pylint: disable=redefined-builtin
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Nobody reads who has asked."""
 
 

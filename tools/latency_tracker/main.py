@@ -12,8 +12,8 @@ from typing import NoReturn
 from latency_tracker import Error, version
 from latency_tracker.cmd_hist import hist, top
 from latency_tracker.cmd_reports import last, watch, worst
-from latency_tracker.compare import compare, save
 from latency_tracker.cmd_state import list_trackers, set_settings, start, status, stop
+from latency_tracker.compare import compare, save
 from latency_tracker.doctor import doctor
 from latency_tracker.live import live
 from latency_tracker.machine import Machine

@@ -37,8 +37,7 @@ from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
 from latency_tracker import Error
-from latency_tracker.actions import (Action, Command, FtraceSnapshot, Lttng, Signal, StopTracing, complain,
-                                     tracefs)
+from latency_tracker.actions import Action, Command, FtraceSnapshot, Lttng, Signal, StopTracing, complain, tracefs
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
 from latency_tracker.records import Reader, Report

@@ -67,7 +67,7 @@ class Span:
     def __init__(self, entries: Sequence[Entry]) -> None:
         busy = [report.start_ns for report, of in entries if not of.idle]
         self.begin_ns = min([*busy, *(report.at_ns for report, _ in entries)])
-        self.end_ns = max(max(report.at_ns for report, _ in entries), self.begin_ns + 1)
+        self.end_ns = max(*(report.at_ns for report, _ in entries), self.begin_ns + 1)
 
     def x(self, at_ns: float) -> float:
         """Where a moment is in a picture."""

@@ -34,7 +34,7 @@ def library(name: str, package: str) -> Any:
 def cumulative(of: Histogram) -> list[tuple[float, int]]:
     """Upper bounds, s, and how many operations took no longer; the last bound is infinite."""
     first, _, last = ENDS[of.schema]
-    by_octave = {power: 0 for power in OCTAVES}
+    by_octave = dict.fromkeys(OCTAVES, 0)
     for bucket, count in of.counts.items():
         power = OCTAVES[0] if bucket == first else octave(of, bucket) + 1
         if bucket != last and power in by_octave:
@@ -218,7 +218,7 @@ class Protobuf:
             # Else an empty one would be taken for a classic histogram.
             message.positive_span.add(offset=0, length=0)
         # Prometheus takes exemplars from the buckets, before 2.50 only from those.
-        for power, report in sorted(series.examples.items()):
+        for _, report in sorted(series.examples.items()):
             self._exemplar(message.exemplars.add(), report)
         for bound, count in cumulative(of):
             bucket = message.bucket.add(cumulative_count=count, upper_bound=bound)

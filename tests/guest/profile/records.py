@@ -216,12 +216,9 @@ def check_last(state: str, instance: str, since: int, names: list[str]) -> None:
 
 def check_worst(path: str, event: str, sleeps_path: str) -> None:
     """The slowest sleeps are there, and no other."""
-    sleeps = []
     with open(sleeps_path, encoding='ascii') as file:
-        for line in file:
-            if line.startswith('sleep='):
-                sleeps.append({name: int(value) for name, value in
-                               (word.split('=') for word in line.split())})
+        sleeps = [{name: int(value) for name, value in (word.split('=') for word in line.split())}
+                  for line in file if line.startswith('sleep=')]
     figures = []
     for name, records in zip(WINDOWS, read_worst(path)):
         expect(len(records) == min(WORST, len(sleeps)), f'{name}: {len(records)} records')

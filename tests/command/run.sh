@@ -33,6 +33,8 @@ get_engines()
 venv=$(cache_dir)/engines
 [ -e "$venv/complete" ] || progress "getting DuckDB and ClickHouse's engine (once)" get_engines ||
 	die "DuckDB and chdb could not be got: see above, and check the network"
+# The page of a report is looked at.
+"$(dirname "${BASH_SOURCE[0]}")/../../scripts/setup" --packages chromium-headless-shell fonts-dejavu-core
 export LT_QUERY_VENV=$venv
 export LT_PROMETHEUS=$dir/usr/bin/prometheus
 exec "$@"

@@ -8,6 +8,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
+from latency_tracker.output import cut
 from latency_tracker.records import Report
 from latency_tracker.show import Summary
 from latency_tracker.stacks import in_short, plain
@@ -15,7 +16,7 @@ from latency_tracker.units import human
 from latency_tracker.words import Words, stacks
 
 Entry = tuple[Report, Words]
-WIDTH, LEFT, RIGHT = 1100, 110, 20
+WIDTH, LEFT, RIGHT = 1100, 134, 20
 COLUMNS = 100
 # Rows of the heat map and of the histogram in an octave of delays.
 ROWS_PER_OCTAVE = 2
@@ -28,7 +29,7 @@ h1 { font-size: 22px; margin-bottom: 4px; } h2 { font-size: 17px; margin-top: 28
 svg { width: 100%; height: auto; background: #fafafa; border: 1px solid #ddd; }
 svg text { font: 12px system-ui, sans-serif; fill: #444; }
 table { border-collapse: collapse; width: 100%; } th { text-align: left; border-bottom: 1px solid #999; }
-td, th { padding: 3px 8px; } td.n, th.n { text-align: right; white-space: nowrap; } tr.idle { color: #888; }
+td, th { padding: 3px 8px; } td { overflow-wrap: anywhere; } td.n, th.n { text-align: right; white-space: nowrap; } tr.idle { color: #888; }
 details { margin: 6px 0; } summary { cursor: pointer; } .why { margin-left: 22px; color: #555; }
 code { font: 12px ui-monospace, monospace; color: #555; overflow-wrap: anywhere; }
 .key { display: inline-block; width: 11px; height: 11px; margin: 0 4px 0 14px; } p.note { color: #555; }
@@ -101,7 +102,7 @@ def timeline(entries: Sequence[Entry], span: Span) -> str:
     shown = lanes(entries)
     for row, (who, of_lane) in enumerate(shown):
         y = 6 + row * 18
-        parts.append(label(LEFT - 6, y + 11, who[:16]))
+        parts.append(label(LEFT - 6, y + 11, cut(who, 16)))
         for report, of in of_lane:
             x = max(span.x(report.start_ns), LEFT)
             width = max(span.x(report.start_ns + report.delay_ns) - x, 1.5)

@@ -14,10 +14,11 @@ import time
 
 import pytest
 
+from latency_tracker import pretty
 from latency_tracker.main import main
 from latency_tracker.output import width
 
-from .fake import Fake, record, syscall
+from .fake import Fake, groups_file, record, syscall
 
 SECONDS = 20
 COLOUR = re.compile(r'\x1b\[[0-9;]*m')
@@ -75,14 +76,26 @@ def late(machine: Fake) -> Fake:
     return machine
 
 
+@pytest.fixture(params=[True, False])
+def rich(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether python3-rich is installed."""
+    if not request.param:
+        monkeypatch.setattr(pretty, 'is_there', lambda: False)
+    return bool(request.param)
+
+
 @pytest.mark.parametrize('columns', [40, 60, 200])
 @pytest.mark.parametrize('words', [['list'], ['status', '--for', '10ms'], ['hist'], ['last']])
-def test_tables_and_stacks_fit(late: Fake, words: list[str], columns: int) -> None:
+def test_tables_and_stacks_fit(late: Fake, words: list[str], columns: int, rich: bool) -> None:
     terminal = Terminal(late, words, columns)
+    framed = '╭' in terminal.read()
+    # Where it is too narrow for all numbers there is no frame.
+    least = {'list': 60, 'status': 200, 'hist': 60, 'last': 999}[words[0]]
+    assert framed == (rich and columns >= least)
     lines = [COLOUR.sub('', line) for line in terminal.read().replace('\r', '').split('\n')]
     assert terminal.end() == 0
     # Numbers are not cut, nor are sentences, which the terminal wraps.
-    cut = [line for line in lines if line.startswith(' ' * 14) or '  not loaded' in line]
+    cut = [line for line in lines if line.startswith((' ' * 14, '│', '╭')) or '  not loaded' in line]
     assert all(width(line) <= columns for line in cut), cut
     assert words != ['list'] or any('…' in line for line in lines) == (columns < 100)
 
@@ -91,6 +104,14 @@ def test_tables_and_stacks_fit(late: Fake, words: list[str], columns: int) -> No
 def test_colours(late: Fake, environment: dict[str, str], colours: bool) -> None:
     terminal = Terminal(late, ['last'], environment=environment)
     assert bool(COLOUR.search(terminal.read())) == colours and terminal.end() == 0
+
+
+def test_cells_are_text_and_nothing_else(machine: Fake) -> None:
+    machine.tracker('syscalls')
+    machine.put('/sys/kernel/latency_tracker/syscalls/profile/groups', groups_file({
+        ('call', b'[bold]:smile:[/]\x1b[2J'): [10**7] * 9}))
+    text = Terminal(machine, ['hist', '--by', 'call'], 150).read()
+    assert '╭' in text and '[bold]:smile:[/]\\x1b[2J' in text and '\x1b[2J' not in text
 
 
 def test_control_c_ends_watch_with_its_sum(late: Fake) -> None:

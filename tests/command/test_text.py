@@ -12,7 +12,7 @@ import termios
 
 import pytest
 
-from latency_tracker import Error
+from latency_tracker import Error, pretty
 from latency_tracker.output import Output, cut, printable, width
 from latency_tracker.units import NEVER_NS, exact, human, parse_time
 
@@ -68,6 +68,8 @@ def on_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch, **env: str) -> 
     for name in ('COLUMNS', 'NO_COLOR'):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv('TERM', 'xterm')
+    # Without python3-rich; with it, see test_terminal.py.
+    monkeypatch.setattr(pretty, 'is_there', lambda: False)
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     reader, terminal = pty.openpty()

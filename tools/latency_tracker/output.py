@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TextIO, Union
 
+from latency_tracker import pretty
+
 # Changes when a program that reads the objects would have to.
 SCHEMA = 1
 Json = Union[str, int, float, bool, None, 'dict[str, Json]', 'list[Json]']
@@ -91,6 +93,18 @@ class Output:
         if self.as_json:
             self.raw(json.dumps({'schema': SCHEMA, 'type': kind, **values}))
 
+    def _widths(self, lines: Sequence[Sequence[str]], right: Sequence[bool], space: int, more: int) -> list[int]:
+        """Of the columns, so that they fit with so much space beside each, and more at the end."""
+        widths = [max(width(line[i]) for line in lines) for i in range(len(right))]
+        over = sum(widths) + space * len(widths) + more - self.columns
+        while over > 0:
+            most, widest = max((w, i) for i, w in enumerate(widths) if not right[i] or all(right))
+            if most <= LEAST_COLUMNS:
+                break
+            widths[widest] = max(most - over, LEAST_COLUMNS)
+            over -= most - widths[widest]
+        return widths
+
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]],
               styles: Sequence[str] = ()) -> None:
         """A head that begins with ">" is of a column of numbers. Where the terminal is too narrow, the widest
@@ -99,14 +113,13 @@ class Output:
             return
         right = [head.startswith('>') for head in heads]
         lines = [[head.lstrip('>') for head in heads], *([printable(cell) for cell in row] for row in rows)]
-        widths = [max(width(line[i]) for line in lines) for i in range(len(heads))]
-        over = sum(widths) + 2 * len(widths) - 2 - self.columns
-        while over > 0:
-            most, widest = max((w, i) for i, w in enumerate(widths) if not right[i] or all(right))
-            if most <= LEAST_COLUMNS:
-                break
-            widths[widest] = max(most - over, LEAST_COLUMNS)
-            over -= most - widths[widest]
+        if self.colours and self.encoding.startswith('utf') and pretty.is_there():
+            widths = self._widths(lines, right, pretty.COLUMN_SPACE, pretty.SPACE)
+            if sum(widths) + len(widths) * pretty.COLUMN_SPACE + pretty.SPACE <= self.columns:
+                fitting = [[cut(cell, columns) for cell, columns in zip(line, widths)] for line in lines]
+                pretty.show(self.stream, self.columns, fitting[0], fitting[1:], right, styles)
+                return
+        widths = self._widths(lines, right, 2, -2)
         for number, line in enumerate(lines):
             cells = []
             for cell, columns, is_right in zip(line, widths, right):

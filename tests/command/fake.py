@@ -204,6 +204,8 @@ class Fake(Machine):
         records = [last[at:at + 4096] for at in range(0, len(last), 4096)]
         for _, fields in found:
             count += 1
+            if {name: value for name, _, value in fields}['comm'] == 'doubtful':
+                continue
             records[count % 64] = record(count, 'syscall_latency', fields, asked=1)
         self.put(f'{state}/profile/last', b''.join(records))
         self.put(name, f'{count}\n')

@@ -61,6 +61,14 @@ def test_what_was_there_before_is_not_pending(shell: Shell) -> None:
     assert shell('watch', '--still').out == 'nothing is pending that long\n'
 
 
+def test_what_is_not_told_is_counted(shell: Shell) -> None:
+    shell.machine.tracker('syscalls')
+    doubtful = syscall(3 * 10**9, comm='doubtful', flag=PENDING)
+    shell.machine.pending('syscalls', *((NOW_NS - 3 * 10**9 + n, doubtful) for n in range(5)), call(2 * 10**9, 1))
+    told = shell('watch', '--still')
+    assert 'mariadbd (1) has not' in told.out and '5 more could not be read, or are doubtful' in told.out
+
+
 def test_it_says_what_it_cannot(shell: Shell) -> None:
     shell.machine.tracker('syscalls')
     shell.machine.put('/sys/kernel/latency_tracker/syscalls/profile/on', '0\n')

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator
 
 from latency_tracker import Error
-from latency_tracker.cmd_reports import Filter, tell_missed
+from latency_tracker.cmd_reports import Filter
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
 from latency_tracker.records import Reader, Report
@@ -22,7 +22,8 @@ OVER_NS = 10**9
 
 
 class Pending:
-    """Of one tracker. What others have overwritten before it was read is counted in missed."""
+    """Of one tracker. What the tracker has left out as doubtful, or has overwritten before it was read, is counted
+    in missed."""
 
     def __init__(self, tracker: Tracker, symbols: Symbols) -> None:
         if tracker.read('profile/on') != '1':
@@ -43,11 +44,11 @@ class Pending:
         self.tracker.write('report_pending', f'{over_ns} {after_ns}')
         count = self.tracker.number('report_pending') - before
         found = self.reader.last(self.newest)
-        if found:
-            self.missed += found[-1].nr - self.newest - len(found)
-            self.newest = found[-1].nr
-        return count, [report for report in found
-                       if report.asked and report.start_ns > after_ns and report.delay_ns >= over_ns]
+        self.newest = found[-1].nr if found else self.newest
+        page = [report for report in found
+                if report.asked and report.start_ns > after_ns and report.delay_ns >= over_ns]
+        self.missed += max(count - len(page), 0)
+        return count, page
 
     def all(self, over_ns: int) -> Iterator[Report]:
         """In the order of their begins, each once."""
@@ -105,5 +106,7 @@ def still(args: argparse.Namespace, machine: Machine, out: Output) -> int:
         out.line('nothing is pending that long' + (f', but {more}' if more else ''), 'dim')
     elif more:
         out.line(f'and {more}', 'dim')
-    tell_missed(missed, out)
+    if missed:
+        out.object('missed', count=missed)
+        out.line(f'{missed:,} more could not be read, or are doubtful', 'yellow')
     return 2 if shown else 0

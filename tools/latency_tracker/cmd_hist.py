@@ -185,16 +185,17 @@ def top(args: argparse.Namespace, machine: Machine, out: Output) -> int:
 def _show_top(args: argparse.Namespace, rows: list[tuple[float, Tracker, Group]], out: Output) -> None:
     if out.terminal and not out.as_json:
         out.stream.write('\x1b[H\x1b[2J')
-    for rate, tracker, group in rows:
-        figures = group.minute.figures()
+    # There may be thousands, of which a terminal shows some.
+    for rate, tracker, group in rows if out.as_json else ():
         out.object('top', tracker=tracker.name, dimension=group.dimension, group=group.name,
-                   group_id=group.id, per_second=round(rate, 2), **figures)
+                   group_id=group.id, per_second=round(rate, 2), **group.minute.figures())
     if not rows:
         out.line('no operation has ended in a group yet: they are counted for as long as this runs', 'dim')
         return
+    rows = rows[:args.number]
     low, high = octaves([group.minute for _, _, group in rows])
     table = []
-    for rate, tracker, group in rows[:args.number]:
+    for rate, tracker, group in rows:
         of = group.minute
         figures = of.figures()
         table.append([tracker.name, group.dimension, group.name, f'{rate:,.1f}/s', human(figures['p50_ns']),

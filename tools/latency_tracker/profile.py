@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from latency_tracker import Error
 from latency_tracker.state import Tracker
@@ -22,19 +22,27 @@ ENDS = {5: (-766, 63, 195), 3: (-192, 65, 48)}
 TRIES = 50
 
 
-@dataclass
 class Histogram:
-    """Counts by bucket: bucket i is above 2^(i / 2^schema) s, up to 2^((i+1) / 2^schema) s."""
-    schema: int
-    counts: dict[int, int] = field(default_factory=dict)
-    sum_ns: int = 0
-    max_ns: int = 0
-    span_ns: int = 0
+    """Counts by bucket: bucket i is above 2^(i / 2^schema) s, up to 2^((i+1) / 2^schema) s. stored: the first bucket,
+    and a count for each from there on; of thousands of groups, most are never looked at."""
+
+    def __init__(self, schema: int, counts: dict[int, int] | None = None, sum_ns: int = 0, max_ns: int = 0,
+                 span_ns: int = 0, stored: tuple[int, tuple[int, ...]] | None = None) -> None:
+        self.schema, self.sum_ns, self.max_ns, self.span_ns = schema, sum_ns, max_ns, span_ns
+        self._counts, self._stored = counts or {}, stored
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """Of the buckets that have any."""
+        if self._stored:
+            first, counts = self._stored
+            self._counts, self._stored = {first + i: count for i, count in enumerate(counts) if count}, None
+        return self._counts
 
     @property
     def count(self) -> int:
         """Operations."""
-        return sum(self.counts.values())
+        return sum(self._stored[1] if self._stored else self._counts.values())
 
     def upper_ns(self, bucket: int) -> int:
         """The longest delay that is in a bucket."""
@@ -143,10 +151,8 @@ def groups(tracker: Tracker) -> list[Group]:
              sum_ns, max_ns, minute_sum_ns, minute_max_ns, other, _, dimension,
              name) = GROUPS.unpack_from(record)
             counts = struct.unpack_from(f'={2 * nr}Q', record, 240)
-            total = Histogram(schema, {index + i: c for i, c in enumerate(counts[:nr]) if c},
-                              sum_ns, max_ns, end_ns - begin_ns)
-            minute = Histogram(schema, {index + i: c for i, c in enumerate(counts[nr:]) if c},
-                               minute_sum_ns, minute_max_ns, end_ns - minute_ns)
+            total = Histogram(schema, None, sum_ns, max_ns, end_ns - begin_ns, (index, counts[:nr]))
+            minute = Histogram(schema, None, minute_sum_ns, minute_max_ns, end_ns - minute_ns, (index, counts[nr:]))
             found.append(Group(_text(dimension), 'other' if other else _text(name), ident,
                                bool(other), total, minute))
             generations.add(generation)

@@ -2,6 +2,7 @@
 """The command in a terminal: its width, its colours, Ctrl-C, and a window that is closed."""
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -29,6 +30,7 @@ class Terminal:
 
     def __init__(self, machine: Fake, words: list[str], columns: int = 60, environment: dict[str, str] | None = None) -> None:
         self.text, self.status = '', -1
+        self.decoder = codecs.getincrementaldecoder('utf-8')()
         self.pid, self.fd = pty.fork()
         if not self.pid:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
@@ -50,7 +52,8 @@ class Terminal:
             if not select.select([self.fd], [], [], 0.1)[0]:
                 continue
             try:
-                self.text += os.read(self.fd, 4096).decode()
+                # A read may end in the middle of a character.
+                self.text += self.decoder.decode(os.read(self.fd, 4096))
             except OSError:
                 break
         return self.text

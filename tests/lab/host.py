@@ -9,7 +9,7 @@ from .options import Options
 
 # They only compute, and may take their time: they run beside the guests, behind them. A fuzzer
 # has its time of a CPU, not of the clock.
-ASIDE = {"models", "fuzz", "fuzz-mutants"}
+ASIDE = {"command-mutants", "models", "fuzz", "fuzz-mutants"}
 # Not in the short form.
 _LONG = {"command-mutants", "host-mutants", "fuzz", "fuzz-mutants"}
 

@@ -47,7 +47,8 @@ TRACKERS = {'offcpu_sched_switch': 'offcpu', 'wakeup_latency': 'wakeup', 'block_
 
 def browse(page: Path, width: int, *words: str) -> str:
     """What the browser prints."""
-    return subprocess.run([BROWSER, '--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND',
+    return subprocess.run([BROWSER, '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
+                           '--host-resolver-rules=MAP * ~NOTFOUND',
                            f'--user-data-dir={page.parent}/browser', '--enable-logging=stderr', '--hide-scrollbars',
                            f'--window-size={width},{HEIGHT}', *words, page.as_uri()],
                           check=True, capture_output=True, timeout=120, text=True, errors='replace').stdout

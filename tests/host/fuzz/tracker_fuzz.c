@@ -79,6 +79,15 @@ static void set_timeout(u8 arg)
 	EXPECT(latency_tracker_get_timeout(tracker) == timeout_ns, "get");
 }
 
+/* What few inputs do by themselves: an event that is due before the scan that is planned. */
+static void due_early(u8 arg)
+{
+	settle(arg);
+	do_begin(LATENCY_TRACKER_TIMEOUT << 3 | (arg & 7));
+	settle(arg);
+	settle(arg);
+}
+
 static void set_collect(u8 arg)
 {
 	collect_ns = span();
@@ -221,6 +230,7 @@ static const struct {
 	{ "bad_args", do_bad_args },
 	{ "no_memory", no_memory },
 	{ "settle", settle },
+	{ "due_early", due_early },
 	{ "drain", drain },
 	{ "whole", do_whole },
 	{ "profile", set_profile },

@@ -37,12 +37,13 @@
 #include "usecase/task.h"
 #include "wrapper/sched.h"
 
-#define HISTORY	32
+#define HISTORY	128
 
 /**
  * struct stint - a task was on a CPU, until the next stint began
  * @arrival: when it got the CPU, ns of lt_sched_clock(); 0 if it is not known
  * @ran: of its task, in all stints; take()'s, in the last stint of the task
+ * @chain: the next of split.last; last_of()'s
  * @steal: lt_sched_steal() when it began
  * @used: there was a task
  * @idle: it was the idle task
@@ -59,6 +60,7 @@ struct stint {
 	bool used;
 	bool idle;
 	bool kept;
+	u8 chain;
 	pid_t pid;
 	int prio;
 	int picked;
@@ -88,7 +90,8 @@ struct history {
 	struct stint stints[HISTORY];
 };
 
-static DEFINE_PER_CPU(struct history, histories);
+/* Not static per CPU: all modules together have 8 KiB of that. */
+static struct history __percpu *histories;
 
 /**
  * struct split - of a wait
@@ -100,6 +103,8 @@ static DEFINE_PER_CPU(struct history, histories);
  * @steal: a hypervisor had the CPU
  * @locked: the lock of the run queue is held
  * @most: the last stint of the task that had most of @cpu
+ * @last: the last stints of these tasks by the hash of their pid: 0, or one more than
+ *	stint_at() takes
  */
 struct split {
 	u64 cpu;
@@ -109,6 +114,7 @@ struct split {
 	u64 steal;
 	bool locked;
 	const struct stint *most;
+	u8 last[HISTORY];
 };
 
 static bool is_rt(int prio)
@@ -154,14 +160,24 @@ static bool keeps_back(struct history *history)
 	return here;
 }
 
-/* Before there are probes. */
-void history_start(void)
+/* Before there are probes. Process context. 0, or -ENOMEM. */
+int history_start(void)
 {
 	int cpu;
 
+	histories = alloc_percpu(struct history);
+	if (!histories)
+		return -ENOMEM;
 	for_each_possible_cpu(cpu)
-		per_cpu(histories, cpu).steal = lt_sched_steal(cpu);
+		per_cpu_ptr(histories, cpu)->steal = lt_sched_steal(cpu);
 	steal_start();
+	return 0;
+}
+
+/* There are no probes, and nobody looks, any more. */
+void history_stop(void)
+{
+	free_percpu(histories);
 }
 
 /* Time was stolen, or a real-time task has left the CPU and may wait for it. */
@@ -187,7 +203,7 @@ static noinline void look(struct history *history, struct task_struct *prev,
 void history_switch(struct task_struct *prev, const struct task_struct *next,
 		    bool runnable)
 {
-	struct history *history = this_cpu_ptr(&histories);
+	struct history *history = this_cpu_ptr(histories);
 
 	record(history, prev);
 	history->picked = next->prio;
@@ -215,17 +231,33 @@ static bool kept_back(const struct stint *stint, const struct wait *wait,
 	       (stint->arrival >= queued && stint->picked >= MAX_RT_PRIO);
 }
 
+/*
+ * The last stint of the task that had the @n-th last one. A wait may have as many tasks as
+ * stints, and the lock of a run queue is held.
+ */
+static struct stint *last_of(struct split *split, struct history *history,
+			     unsigned int n)
+{
+	struct stint *stint = stint_at(history, n), *last;
+	u8 *bucket = &split->last[(u32)stint->pid % HISTORY], i;
+
+	for (i = *bucket; i; i = last->chain) {
+		last = stint_at(history, i - 1);
+		if (last->pid == stint->pid)
+			return last;
+	}
+	stint->chain = *bucket;
+	*bucket = n + 1;
+	return stint;
+}
+
 /* The @n-th last stint has taken @ns of the wait as a task. */
 static void take(struct split *split, struct history *history, unsigned int n,
 		 u64 ns)
 {
-	struct stint *stint = stint_at(history, n), *last;
-	unsigned int i;
+	struct stint *last = last_of(split, history, n);
 
 	split->cpu += ns;
-	for (i = 0; stint_at(history, i)->pid != stint->pid; i++)
-		;
-	last = stint_at(history, i);
 	last->ran += ns;
 	if (!split->most || last->ran > split->most->ran)
 		split->most = last;
@@ -276,7 +308,7 @@ static void take_steal_before(struct split *split, struct history *history,
 static void split_up(struct split *split, const struct wait *wait, u64 queued,
 		     u64 end, const struct throttled *group)
 {
-	struct history *history = this_cpu_ptr(&histories);
+	struct history *history = this_cpu_ptr(histories);
 	u64 from, ns, throttled, steal = lt_sched_steal_here();
 	unsigned int n;
 
@@ -364,7 +396,7 @@ static void explain(const struct wait *wait, struct lt_wakeup_why *why,
 			group = throttle_of(wait->task, queued, end);
 		split_up(&split, wait, queued, end, group);
 		if (wait->stayed && wait->delay_ns > end - queued)
-			take_steal_before(&split, this_cpu_ptr(&histories), queued,
+			take_steal_before(&split, this_cpu_ptr(histories), queued,
 					  wait->delay_ns - (end - queued));
 	}
 	judge(why, &split, wait, group);
@@ -382,7 +414,7 @@ void history_explain(const struct wait *wait, struct lt_wakeup_why *why)
 /* The same, while the current task is in its stint. On the CPU, interrupts are off. */
 void history_explain_now(const struct wait *wait, struct lt_wakeup_why *why)
 {
-	struct history *history = this_cpu_ptr(&histories);
+	struct history *history = this_cpu_ptr(histories);
 
 	record(history, current);
 	explain(wait, why, false);

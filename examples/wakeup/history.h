@@ -24,7 +24,8 @@ struct wait {
 	bool stayed;
 };
 
-void history_start(void);
+int history_start(void);
+void history_stop(void);
 void history_switch(struct task_struct *prev, const struct task_struct *next,
 		    bool runnable);
 void history_explain(const struct wait *wait, struct lt_wakeup_why *why);

@@ -332,10 +332,12 @@ static int __init wakeup_init(void)
 {
 	int err;
 
-	history_start();
-	err = throttle_start();
+	err = history_start();
 	if (err)
 		return err;
+	err = throttle_start();
+	if (err)
+		goto err_history;
 	err = report_start();
 	if (err)
 		goto err_throttle;
@@ -348,16 +350,19 @@ err_look:
 	report_stop();
 err_throttle:
 	throttle_stop();
+err_history:
+	history_stop();
 	return err;
 }
 module_init(wakeup_init);
 
-/* report_stop() comes last: until the tracker is gone, its thread may look. */
+/* report_stop() comes behind it: until the tracker is gone, its thread may look. */
 static void __exit wakeup_exit(void)
 {
 	lt_usecase_stop(&wakeup_usecase);
 	report_stop();
 	throttle_stop();
+	history_stop();
 }
 module_exit(wakeup_exit);
 

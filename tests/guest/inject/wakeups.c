@@ -4,7 +4,7 @@
  */
 #include "inject.h"
 
-#define CROWD	12
+#define CROWD	48
 
 /* The wake-up happens between wake and woken. */
 static void wake_through(int fd)

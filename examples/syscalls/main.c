@@ -29,9 +29,9 @@
 #include "examples/syscalls/call.h"
 #include "examples/syscalls/enter.h"
 #include "examples/syscalls/leave.h"
-#include "examples/syscalls/look.h"
 #include "examples/syscalls/names.h"
 #include "examples/syscalls/report.h"
+#include "usecase/look.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 #include "wrapper/syscalls.h"
@@ -457,7 +457,7 @@ static int __init syscalls_init(void)
 	err = calls_init();
 	if (err)
 		return err;
-	err = look_start();
+	err = lt_look_at_tasks_start(&syscalls_look);
 	if (err)
 		return err;
 	err = leave_begin();
@@ -472,7 +472,7 @@ err_leave:
 	leave_stop();
 	leave_end();
 err_look:
-	look_end();
+	lt_look_end(&syscalls_look);
 	return err;
 }
 module_init(syscalls_init);
@@ -483,7 +483,7 @@ static void __exit syscalls_exit(void)
 	leave_stop();
 	lt_usecase_stop(&syscalls_usecase);
 	leave_end();
-	look_end();
+	lt_look_end(&syscalls_look);
 }
 module_exit(syscalls_exit);
 

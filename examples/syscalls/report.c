@@ -7,11 +7,14 @@
 #include <linux/sched.h>
 
 #include "examples/syscalls/call.h"
-#include "examples/syscalls/look.h"
 #include "examples/syscalls/names.h"
 #include "examples/syscalls/report.h"
+#include "usecase/look.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
+
+struct lt_look syscalls_look;
+LT_LOOK_PARAMS(syscalls_look);
 
 static void report_stack(struct task_struct *next,
 			 const struct lt_syscall *call, u64 start, u64 delay)
@@ -81,7 +84,8 @@ static bool ask_for_stack(struct lt_stack *stack,
 		cpu = task_cpu(task);
 	rcu_read_unlock();
 	/* If the call has ended meanwhile, it is the stack of another one. */
-	return cpu >= 0 && look_at(stack, task, cpu) && lt_is_pending(verdict);
+	return cpu >= 0 && lt_look_at_task(&syscalls_look, stack, task, cpu) &&
+	       lt_is_pending(verdict);
 }
 
 static void report_pending(const struct latency_tracker_verdict *verdict,

@@ -8,7 +8,10 @@
 struct latency_tracker;
 struct lt_belongs;
 struct latency_tracker_verdict;
+struct lt_look;
 struct task_struct;
+
+extern struct lt_look syscalls_look;
 
 void syscall_report(const struct latency_tracker_verdict *verdict);
 void syscall_belongs(const struct latency_tracker_verdict *verdict,

@@ -22,6 +22,10 @@ HOW = re.compile(r'\w*schedule\w*|bit_wait\w*|__wait_on_bit\w*|out_of_line_wait_
                  r'rwsem_down\w*|down_(read|write)\w*|__down\w*|folio_wait_bit\w*')
 
 
+# No function and no variable with a lock in it is larger.
+MOST_BYTES = 1 << 20
+
+
 class Symbols:
     """The names of the kernel's addresses; read when the first one is asked for."""
 
@@ -34,7 +38,7 @@ class Symbols:
         found = []
         for line in self.read():
             address, kind, name, *module = line.split()
-            if kind in 'tTwW':
+            if kind in 'tTwWbBdDrR':
                 found.append((int(address, 16), name + (f' {module[0]}' if module else '')))
         # Of several names for one address the first, as the kernel has it.
         found.sort(key=lambda symbol: symbol[0])
@@ -42,11 +46,14 @@ class Symbols:
         self.names = [name for _, name in found]
 
     def name(self, address: int) -> str:
-        """"function+0x12 [module]"; "?" where /proc/kallsyms tells no addresses, or none fits."""
+        """"function+0x12 [module]", of a variable likewise; "?" where /proc/kallsyms tells no addresses,
+        or none fits: an object of the heap is in no symbol, however near."""
         if not self.starts:
             self._load()
         at = bisect.bisect_right(self.starts, address) - 1
         if at < 0 or not self.starts[at]:
+            return '?'
+        if address - self.starts[at] >= MOST_BYTES:
             return '?'
         at = bisect.bisect_left(self.starts, self.starts[at])
         name, _, module = self.names[at].partition(' ')

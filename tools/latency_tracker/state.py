@@ -46,7 +46,7 @@ class Tracker:
     def about(self) -> str:
         """What an operation of it is."""
         known = KNOWN.get(self.name)
-        return known.about if known else 'of another module'
+        return known.about if known else 'a wait for a lock of the kernel' if self.name == 'lock' else 'of another module'
 
     @property
     def loaded(self) -> bool:

@@ -229,6 +229,48 @@ def _network(report: Report) -> Words:
                  f'{packet} {way} {verb}', details)
 
 
+# Behind "a": the kinds of locks, see Documentation/ABI/trace-events.
+LOCKS = {'rwsem_read': 'semaphore to read', 'rwsem_write': 'semaphore to write', 'rt_mutex': 'rt_mutex',
+         'rwbase_read': 'lock to read', 'rwbase_write': 'lock to write', 'percpu_read': 'per-CPU semaphore to read',
+         'percpu_write': 'per-CPU semaphore to write', 'rwlock_read': 'rwlock to read', 'rwlock_write': 'rwlock to write'}
+HOLDERS = {'running': 'runs', 'runnable': 'waits for a CPU', 'blocked': 'is blocked', 'sleeping': 'is asleep'}
+
+
+def _lock_name(value: str) -> str:
+    """" NAME", if the lock is a variable that has one."""
+    name = value.partition('+')[0]
+    return '' if name in ('', '-', '?') or name.startswith('0x') else f' {name}'
+
+
+def _lock_holder(report: Report) -> str:
+    """What the holder is doing at this moment; empty if that is not known."""
+    if report.ended or report.number('holder_pid') < 0 or report.text('holder_state') not in HOLDERS:
+        return ''
+    inside = reason(report.stack('holder_stack'))
+    where = f' in {inside}()' if inside not in ('-', '?') else ''
+    waits = f', and waits itself for a lock{_lock_name(report.text("holder_lock"))}' \
+        if report.text('holder_lock') not in ('0', '0x0', '-', '?') else ''
+    return f'{_task(report, "holder_")} {HOLDERS[report.text("holder_state")]}{where} on CPU {report.number("holder_cpu")}{waits}'
+
+
+def _lock(report: Report) -> Words:
+    kind = LOCKS.get(report.text('kind'), report.text('kind'))
+    lock = f'a {kind}{_lock_name(report.text("lock"))}'
+    verb = 'waited' if report.ended else 'has been waiting'
+    text = f'{_task(report)} {verb} {human(report.delay_ns)} for {lock}'
+    if report.number('holder_pid') >= 0:
+        text += f', which {_task(report, "holder_")} {"had when it came" if report.ended else "has"}'
+    elif report.text('held_by') == 'readers':
+        text += f', which readers {"had when it came" if report.ended else "have"}'
+    details = [_lock_holder(report)] if _lock_holder(report) else []
+    if report.number('releaser_pid') >= 0:
+        details.append(f'{_task(report, "releaser_")} gave it back {human(report.number("handover"))} before the end')
+    if report.ended and report.number('ret'):
+        details.append(f'it gave up: {result(report.number("ret"))}')
+    who = report.text('holder_comm') if report.number('holder_pid') >= 0 else report.text('held_by')
+    return Words(report.text('comm'), f'waiting for {lock}, {who}', text, details)
+
+
 def _other(report: Report) -> Words:
     values = ', '.join(f'{name}={report.text(name)}' for name in report.values
                        if name not in ('delay', 'start', 'flag') and not report.stack(name))
@@ -245,10 +287,12 @@ KINDS: dict[str, Callable[[Report], Words]] = {
     'irq_latency': _irq,
     'softirq_latency': _softirq,
     'network_latency': _network,
+    'lock_latency': _lock,
 }
 # Whose stack the field is, for a title.
 STACKS = {'stack': 'stack', 'prev_stack': 'stack of {prev_comm} ({prev_pid})',
-          'waker_stack': 'stack of its waker', 'switched_stack': 'stack where it was switched out'}
+          'waker_stack': 'stack of its waker', 'holder_stack': 'stack of {holder_comm} ({holder_pid})',
+          'switched_stack': 'stack where it was switched out'}
 
 
 def words(report: Report, inside: Stack = ()) -> Words:

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who holds a lock, and what that task is doing.
+ *
+ * The lock says who: the task that waits reads it when it begins to, the thread of the
+ * tracker while that task still waits. The lock is no part of the event, so it may be gone
+ * when the thread reads it, and what was read be nonsense:
+ *
+ *	the waiter				the thread
+ *	----------				----------
+ *	ends the event (full barrier)		rcu_read_lock()
+ *	gives the lock back			reads the lock, without a fault
+ *	somebody frees the lock			smp_rmb()
+ *						is the event pending still?
+ *						uses the owner
+ *						rcu_read_unlock()
+ *
+ * If it is, the lock was there when it was read, and the owner held it within this RCU
+ * read-side section. If not, the owner is unknown, and never looked at.
+ */
+#include <linux/pid_namespace.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+
+#include "examples/lock/lock.h"
+#include "usecase/usecase.h"
+#include "wrapper/sched.h"
+
+struct lt_look lock_look;
+
+static void nobody(struct lt_lock_holder *holder)
+{
+	*holder = (struct lt_lock_holder){
+		.comm = "-",
+		.pid = -1,
+		.tgid = -1,
+		.cpu = -1,
+	};
+}
+
+/* By the waiter, which is not in the way of itself. The private bytes are its own. */
+void holder_note(struct lock_wait *wait)
+{
+	struct task_struct *task;
+
+	rcu_read_lock();
+	wait->held = lt_lock_owner(wait->lock, wait->kind, &task);
+	if (task == current) {
+		task = NULL;
+		wait->held = LT_LOCK_HELD_UNKNOWN;
+	}
+	if (task) {
+		memcpy(wait->holder_comm, task->comm, TASK_COMM_LEN);
+		wait->holder_pid = task->pid;
+		wait->holder_tgid = task->tgid;
+	} else {
+		strscpy_pad(wait->holder_comm, "-", TASK_COMM_LEN);
+		wait->holder_pid = -1;
+		wait->holder_tgid = -1;
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * The waiter was woken, and goes on waiting. If another task has the lock, it is that one
+ * which will give it back, and it may not have to wake the waiter.
+ */
+void holder_look_again(struct lock_wait *wait)
+{
+	struct task_struct *task;
+
+	lt_lock_owner(wait->lock, wait->kind, &task);
+	wait->stolen = task && task != current;
+}
+
+/* What that has noted. What the task is doing now is no matter any more. */
+void holder_at_begin(struct lt_lock_holder *holder, const struct lock_wait *wait)
+{
+	nobody(holder);
+	holder->held = wait->held;
+	memcpy(holder->comm, wait->holder_comm, TASK_COMM_LEN);
+	holder->pid = wait->holder_pid;
+	holder->tgid = wait->holder_tgid;
+}
+
+static enum lock_holder_state state_of(const struct task_struct *task)
+{
+	unsigned int state = lt_task_state(task);
+
+	if (lt_task_on_cpu(task))
+		return LOCK_HOLDER_RUNNING;
+	if (READ_ONCE(task->on_rq) || state == TASK_RUNNING)
+		return LOCK_HOLDER_RUNNABLE;
+	if (lt_state_is_uninterruptible(state))
+		return LOCK_HOLDER_BLOCKED;
+	return state & TASK_INTERRUPTIBLE ? LOCK_HOLDER_SLEEPING :
+					    LOCK_HOLDER_OTHER;
+}
+
+/* The lock that the holder waits for itself. */
+static bool see_lock(struct latency_tracker_event *event, void *arg)
+{
+	const struct lock_wait *wait = latency_tracker_event_priv(event);
+	struct lt_lock_holder *holder = arg;
+
+	holder->lock = READ_ONCE(wait->lock);
+	return false;
+}
+
+static void describe(struct lt_lock_holder *holder, struct latency_tracker *tracker,
+		     const struct task_struct *task)
+{
+	memcpy(holder->comm, task->comm, TASK_COMM_LEN);
+	holder->pid = task->pid;
+	holder->tgid = task->tgid;
+	holder->state = state_of(task);
+	holder->cpu = task_cpu(task);
+	latency_tracker_for_each_event(tracker, &task, sizeof(task), see_lock, holder);
+}
+
+/* The holder of the lock of a pending event: in an RCU read-side section. */
+static struct task_struct *find(struct lt_lock_holder *holder,
+				const struct latency_tracker_verdict *verdict)
+{
+	const struct lock_wait *wait = verdict->priv;
+	struct task_struct *task;
+	u32 held = lt_lock_owner(wait->lock, wait->kind, &task);
+
+	/* See above; pairs with the end of the event, an atomic operation with a value. */
+	smp_rmb();
+	if (!lt_is_pending(verdict))
+		return NULL;
+	/* It has it by now, and is about to say so. */
+	if (task == *(struct task_struct *const *)verdict->key)
+		return NULL;
+	holder->held = held;
+	if (task)
+		describe(holder, verdict->tracker, task);
+	return task;
+}
+
+/**
+ * holder_now() - who holds the lock of a pending event, and what is that task doing?
+ * @holder: result
+ * @stack: its kernel stack; empty if that is not known, or it runs in user space
+ * @verdict: of the callback
+ *
+ * Context: The tracker's thread. May sleep, until a CPU has answered.
+ */
+void holder_now(struct lt_lock_holder *holder, struct lt_stack *stack,
+		const struct latency_tracker_verdict *verdict)
+{
+	struct task_struct *task;
+	bool runs;
+
+	nobody(holder);
+	stack->first = 0;
+	stack->nr = 0;
+	/* A stack that is given up meanwhile stays for a section like this. */
+	preempt_disable();
+	rcu_read_lock();
+	task = find(holder, verdict);
+	runs = holder->state == LOCK_HOLDER_RUNNING;
+	if (task && !runs)
+		lt_stack_of_other(stack, task);
+	rcu_read_unlock();
+	preempt_enable();
+	/* The address is all that is compared there. */
+	if (task && runs)
+		lt_look_at_task(&lock_look, stack, task, holder->cpu);
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Takes locks of the kernel and holds them for a set time, for tests/guest/lock.
+ *
+ * There is one lock of each kind. A line is written to /proc/latency_tracker_locks:
+ *
+ *	KIND MS [spin]	take it, hold it for MS, asleep or in a loop, and give it back
+ *	KIND 0 KIND	take it, and the other one, and give both back
+ *
+ * The write returns when that is over. A spinlock is to be held in a loop. A signal ends the
+ * wait for a mutex. Reading the
+ * file tells all that was done since the last read, a line each: pid=, kind=, and in ns of
+ * the trackers' clock asked=, got= and gave=, when the lock was asked for, was had, and was
+ * about to be given back.
+ */
+#include <linux/delay.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu-rwsem.h>
+#include <linux/proc_fs.h>
+#include <linux/rtmutex.h>
+#include <linux/rwsem.h>
+#include <linux/seq_file.h>
+#include <linux/semaphore.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+
+#define HOLD_MAX_MS	5000
+#define TURNS		16384
+
+static DEFINE_MUTEX(hold_mutex);
+static DECLARE_RWSEM(hold_rwsem);
+static DEFINE_RT_MUTEX(hold_rt_mutex);
+DEFINE_STATIC_PERCPU_RWSEM(hold_percpu);
+static struct semaphore hold_semaphore;
+static DEFINE_SPINLOCK(hold_spinlock);
+
+/* One lock, had once. */
+struct turn {
+	pid_t pid;
+	const char *kind;
+	u64 asked;
+	u64 got;
+	u64 gave;
+};
+
+static struct turn turns[TURNS];
+static atomic_t nr_turns;
+
+static u64 clock(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+static int take_turn(const char *kind, unsigned int ms, const char *how);
+
+static void hold(struct turn *turn, unsigned int ms, const char *how)
+{
+	turn->got = clock();
+	if (!strcmp(how, "spin"))
+		while (clock() < turn->got + ms * NSEC_PER_MSEC)
+			cpu_relax();
+	else if (*how)
+		take_turn(how, 0, "");
+	else if (ms > 10)
+		msleep(ms);
+	else if (ms)	/* msleep() takes some ticks */
+		usleep_range(ms * USEC_PER_MSEC, ms * USEC_PER_MSEC + 50);
+	turn->gave = clock();
+}
+
+#define HOLD(name, take, give)						\
+static void hold_##name(struct turn *turn, unsigned int ms, const char *how) \
+{									\
+	turn->asked = clock();						\
+	take;								\
+	hold(turn, ms, how);						\
+	give;								\
+}
+
+HOLD(in_rwsem_write, down_write(&hold_rwsem), up_write(&hold_rwsem))
+HOLD(in_rwsem_read, down_read(&hold_rwsem), up_read(&hold_rwsem))
+HOLD(in_rt_mutex, rt_mutex_lock(&hold_rt_mutex), rt_mutex_unlock(&hold_rt_mutex))
+HOLD(in_percpu_read, percpu_down_read(&hold_percpu), percpu_up_read(&hold_percpu))
+HOLD(in_percpu_write, percpu_down_write(&hold_percpu), percpu_up_write(&hold_percpu))
+HOLD(in_semaphore, down(&hold_semaphore), up(&hold_semaphore))
+HOLD(in_spinlock, spin_lock(&hold_spinlock), spin_unlock(&hold_spinlock))
+
+static void hold_in_mutex(struct turn *turn, unsigned int ms, const char *how)
+{
+	turn->asked = clock();
+	if (mutex_lock_interruptible(&hold_mutex))
+		return;
+	hold(turn, ms, how);
+	mutex_unlock(&hold_mutex);
+}
+
+static const struct {
+	const char *name;
+	void (*hold)(struct turn *turn, unsigned int ms, const char *how);
+} kinds[] = {
+	{ "mutex", hold_in_mutex },
+	{ "rwsem_read", hold_in_rwsem_read },
+	{ "rwsem_write", hold_in_rwsem_write },
+	{ "rt_mutex", hold_in_rt_mutex },
+	{ "percpu_read", hold_in_percpu_read },
+	{ "percpu_write", hold_in_percpu_write },
+	{ "semaphore", hold_in_semaphore },
+	{ "spinlock", hold_in_spinlock },
+};
+
+static int take_turn(const char *kind, unsigned int ms, const char *how)
+{
+	unsigned int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(kinds[i].name, kind))
+			continue;
+		n = atomic_inc_return(&nr_turns) - 1;
+		if (n >= TURNS)
+			return -ENOSPC;
+		turns[n].pid = current->pid;
+		turns[n].kind = kinds[i].name;
+		kinds[i].hold(&turns[n], ms, how);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static ssize_t hold_write(struct file *file, const char __user *from, size_t len,
+			  loff_t *pos)
+{
+	char line[64], kind[16], how[16] = "";
+	unsigned int ms;
+	int err;
+
+	if (len >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, from, len))
+		return -EFAULT;
+	line[len] = 0;
+	if (sscanf(line, "%15s %u %15s", kind, &ms, how) < 2 || ms > HOLD_MAX_MS)
+		return -EINVAL;
+	err = take_turn(kind, ms, how);
+	return err ?: len;
+}
+
+static int hold_show(struct seq_file *seq, void *unused)
+{
+	unsigned int i, nr = min(atomic_read(&nr_turns), TURNS);
+
+	for (i = 0; i < nr; i++)
+		seq_printf(seq, "pid=%d kind=%s asked=%llu got=%llu gave=%llu\n",
+			   turns[i].pid, turns[i].kind, turns[i].asked,
+			   turns[i].got, turns[i].gave);
+	if (!seq_has_overflowed(seq))
+		atomic_set(&nr_turns, 0);
+	return 0;
+}
+
+static int hold_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, hold_show, NULL);
+}
+
+static const struct proc_ops hold_ops = {
+	.proc_open = hold_open,
+	.proc_read = seq_read,
+	.proc_write = hold_write,
+	.proc_lseek = seq_lseek,
+	.proc_release = single_release,
+};
+
+static int __init hold_init(void)
+{
+	sema_init(&hold_semaphore, 1);
+	return proc_create("latency_tracker_locks", 0600, NULL, &hold_ops) ?
+		       0 : -ENOMEM;
+}
+
+static void __exit hold_exit(void)
+{
+	remove_proc_entry("latency_tracker_locks", NULL);
+}
+
+module_init(hold_init);
+module_exit(hold_exit);
+MODULE_DESCRIPTION("Holds locks of the kernel for a set time, for tests");
+MODULE_LICENSE("GPL");

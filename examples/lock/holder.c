@@ -62,18 +62,6 @@ void holder_note(struct lock_wait *wait)
 	rcu_read_unlock();
 }
 
-/*
- * The waiter was woken, and goes on waiting. If another task has the lock, it is that one
- * which will give it back, and it may not have to wake the waiter.
- */
-void holder_look_again(struct lock_wait *wait)
-{
-	struct task_struct *task;
-
-	lt_lock_owner(wait->lock, wait->kind, &task);
-	wait->stolen = task && task != current;
-}
-
 /* What that has noted. What the task is doing now is no matter any more. */
 void holder_at_begin(struct lt_lock_holder *holder, const struct lock_wait *wait)
 {

@@ -34,8 +34,8 @@ enum lock_holder_state {
  * struct lock_wait - private data of an event: a task waits for a lock
  * @lock: the lock
  * @woken_ns: when it was woken last, ns of latency_tracker_clock(); 0 if it was not
- * @releaser_pid: of the task that woke it; -1 if that was an interrupt
- * @releaser_comm: likewise; "-"
+ * @waker_pid: of the task that woke it; -1 if that was an interrupt
+ * @waker_comm: likewise; "-"
  * @waking: odd while these three are written, by a waker: with p->pi_lock held, or in an
  *	interrupt of the waiter's own CPU. 0: it was not woken.
  * @holder_comm: of the task that held the lock at the begin, with @held
@@ -43,21 +43,19 @@ enum lock_holder_state {
  * @holder_tgid: likewise; -1
  * @pid: of the waiter
  * @held: enum lt_lock_held, at the begin
- * @stolen: when it ran again, another task had the lock. Set by the waiter.
  * @kind: enum lt_lock_kind
  */
 struct lock_wait {
 	const void *lock;
 	u64 woken_ns;
-	char releaser_comm[TASK_COMM_LEN];
+	char waker_comm[TASK_COMM_LEN];
 	char holder_comm[TASK_COMM_LEN];
-	pid_t releaser_pid;
+	pid_t waker_pid;
 	u32 waking;
 	pid_t holder_pid;
 	pid_t holder_tgid;
 	pid_t pid;
 	u8 held;
-	bool stolen;
 	u8 kind;
 };
 
@@ -65,7 +63,6 @@ extern struct lt_look lock_look;
 extern const char *const lock_kind_names[NR_LT_LOCKS];
 
 void holder_note(struct lock_wait *wait);
-void holder_look_again(struct lock_wait *wait);
 void holder_at_begin(struct lt_lock_holder *holder, const struct lock_wait *wait);
 void holder_now(struct lt_lock_holder *holder, struct lt_stack *stack,
 		const struct latency_tracker_verdict *verdict);

@@ -6,7 +6,7 @@
  * Default threshold: 10 ms. While it waits past the timeout, and at the end, an event
  * lock_latency has the lock, the stack of the waiter, and three facts about others: who
  * held the lock when the wait began (ended) or holds it now, and does what (pending), and
- * who woke the waiter last, which is whoever gave the lock back.
+ * who woke the waiter last, as that task gave the lock back.
  *
  * The kernel tells of a wait at contention_begin and contention_end, from 5.19 on. The
  * first comes again when a waiter changes from spinning to sleeping; and within the wait
@@ -51,12 +51,9 @@ static struct lt_set kinds = {
 	.nr_names = NR_LT_LOCKS,
 };
 
-static bool see_again(struct latency_tracker_event *event, void *lock)
+/* Is there one at all? */
+static bool see(struct latency_tracker_event *event, void *arg)
 {
-	struct lock_wait *wait = latency_tracker_event_priv(event);
-
-	if (wait->lock == lock)
-		holder_look_again(wait);
 	return false;
 }
 
@@ -69,8 +66,7 @@ static void probe_contention_begin(void *data, void *lock, unsigned int flags)
 	if (!lt_set_passes(&kinds, BIT(kind)) || !in_task() ||
 	    !lt_task_passes(&usecase, task) || !lt_task_in_cgroup(&usecase, task))
 		return;
-	if (latency_tracker_for_each_event(data, &task, sizeof(task), see_again,
-					   lock) > 0)
+	if (latency_tracker_for_each_event(data, &task, sizeof(task), see, NULL) > 0)
 		return;
 	wait = latency_tracker_slot_begin(data, lt_task_key(task), 0);
 	if (IS_ERR_OR_NULL(wait))
@@ -80,7 +76,6 @@ static void probe_contention_begin(void *data, void *lock, unsigned int flags)
 	wait->pid = task->pid;
 	wait->woken_ns = 0;
 	wait->waking = 0;
-	wait->stolen = false;
 	holder_note(wait);
 	latency_tracker_slot_publish(data, wait, 0);
 }
@@ -113,22 +108,24 @@ static void probe_contention_end(void *data, void *lock, int ret)
 					       &ending);
 }
 
-/* Who wakes the waiter last is the one that lets it have the lock, unless it is stolen. */
+/*
+ * Who wakes the waiter has given the lock back. Another task may take it in between, and give
+ * it back before the waiter runs: the kernel does not tell of that.
+ */
 static bool see_waking(struct latency_tracker_event *event, void *arg)
 {
 	struct lock_wait *wait = latency_tracker_event_priv(event);
 
 	WRITE_ONCE(wait->waking, wait->waking + 1);
-	smp_wmb();	/* as in a seqcount; pairs with release_of() */
+	smp_wmb();	/* as in a seqcount; pairs with waker_of() */
 	if (in_task() && !is_idle_task(current)) {
-		memcpy(wait->releaser_comm, current->comm, TASK_COMM_LEN);
-		wait->releaser_pid = current->pid;
+		memcpy(wait->waker_comm, current->comm, TASK_COMM_LEN);
+		wait->waker_pid = current->pid;
 	} else {
-		strscpy_pad(wait->releaser_comm, "-", TASK_COMM_LEN);
-		wait->releaser_pid = -1;
+		strscpy_pad(wait->waker_comm, "-", TASK_COMM_LEN);
+		wait->waker_pid = -1;
 	}
 	wait->woken_ns = latency_tracker_clock();
-	WRITE_ONCE(wait->stolen, false);
 	smp_wmb();	/* likewise */
 	WRITE_ONCE(wait->waking, wait->waking + 1);
 	return false;
@@ -155,8 +152,8 @@ static struct lt_probe probes[] = {
  * A waker that came too late, since the waiter found the lock free, may be writing still:
  * then it is not known who was first.
  */
-static void release_of(struct lt_lock_release *release, const struct lock_wait *wait,
-		       u64 now_ns)
+static void waker_of(struct lt_lock_waker *waker, const struct lock_wait *wait,
+		     u64 now_ns)
 {
 	u32 waking = READ_ONCE(wait->waking);
 	struct lock_wait copy;
@@ -165,12 +162,11 @@ static void release_of(struct lt_lock_release *release, const struct lock_wait *
 	/* It is thrown away if it changes meanwhile. */
 	copy = data_race(*wait);
 	smp_rmb();	/* likewise */
-	release->pid = copy.releaser_pid;
-	memcpy(release->comm, copy.releaser_comm, TASK_COMM_LEN);
-	release->handover = now_ns > copy.woken_ns ? now_ns - copy.woken_ns : 0;
-	if (!waking || waking & 1 || READ_ONCE(wait->waking) != waking ||
-	    copy.stolen)
-		*release = (struct lt_lock_release){
+	waker->pid = copy.waker_pid;
+	memcpy(waker->comm, copy.waker_comm, TASK_COMM_LEN);
+	waker->handover = now_ns > copy.woken_ns ? now_ns - copy.woken_ns : 0;
+	if (!waking || waking & 1 || READ_ONCE(wait->waking) != waking)
+		*waker = (struct lt_lock_waker){
 			.handover = -1,
 			.comm = "-",
 			.pid = -1,
@@ -182,7 +178,7 @@ static void report_ended(const struct latency_tracker_verdict *verdict)
 	static const struct lt_stack no_stack;
 	const struct lock_wait *wait = verdict->priv;
 	const struct ending *ending = verdict->out_data;
-	struct lt_lock_release release;
+	struct lt_lock_waker waker;
 	struct lt_lock_wait told = {
 		.lock = wait->lock,
 		.kind = wait->kind,
@@ -192,17 +188,17 @@ static void report_ended(const struct latency_tracker_verdict *verdict)
 	struct lt_lock_holder holder;
 	struct lt_stack stack;
 
-	release_of(&release, wait, verdict->now_ns);
+	waker_of(&waker, wait, verdict->now_ns);
 	holder_at_begin(&holder, wait);
 	lt_stack_of_current(&stack, &usecase, 0);
-	lt_trace(lock_latency, verdict, current, &told, &holder, &release, &stack,
+	lt_trace(lock_latency, verdict, current, &told, &holder, &waker, &stack,
 		 &no_stack);
 }
 
 static void report_pending(const struct latency_tracker_verdict *verdict)
 {
 	const struct lock_wait *wait = verdict->priv;
-	struct lt_lock_release release = { .handover = -1, .comm = "-", .pid = -1 };
+	struct lt_lock_waker waker = { .handover = -1, .comm = "-", .pid = -1 };
 	struct lt_lock_wait told = { .lock = wait->lock, .kind = wait->kind };
 	struct lt_stack stack, holder_stack;
 	struct lt_lock_holder holder;
@@ -215,7 +211,7 @@ static void report_pending(const struct latency_tracker_verdict *verdict)
 	if (task) {
 		lt_stack_of_other(&stack, task);
 		told.cpu = task_cpu(task);
-		trace_lock_latency(verdict, task, &told, &holder, &release, &stack,
+		trace_lock_latency(verdict, task, &told, &holder, &waker, &stack,
 				   &holder_stack);
 	}
 	rcu_read_unlock();

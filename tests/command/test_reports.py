@@ -49,7 +49,7 @@ def wakeup(flag: str = 'ended', **more: object) -> Fields:
 def lock(flag: str = 'ended', **more: object) -> Fields:
     values = {'lock': 'ext4_lock+0x0/0x20', 'kind': 'mutex', 'ret': 0, 'held_by': 'task', 'holder_comm': 'sync',
               'holder_pid': 7, 'holder_state': 'unknown', 'holder_cpu': -1, 'holder_lock': '0x0',
-              'releaser_comm': 'cp', 'releaser_pid': 8, 'handover': 52_000, **more}
+              'waker_comm': 'cp', 'waker_pid': 8, 'handover': 52_000, **more}
     return (*common(43_000_000, flag, 'mariadbd', 252), *typed(**values))
 
 
@@ -83,15 +83,15 @@ GOLDEN: list[tuple[str, Fields, str, list[str]]] = [
     ('syscall_latency', syscall(flag=(1, 'pending')),
      'fdatasync() of mariadbd (252) has not returned for 236 ms', []),
     ('lock_latency', lock(), 'mariadbd (252) waited 43.0 ms for a mutex ext4_lock, which sync (7) had when it came',
-     ['cp (8) gave it back 52.0 µs before the end']),
-    ('lock_latency', lock(lock='0xffff888001', kind='rwsem_write', held_by='readers', holder_pid=-1, releaser_pid=-1, ret=-4),
+     ['woken by cp (8) 52.0 µs before the end']),
+    ('lock_latency', lock(lock='0xffff888001', kind='rwsem_write', held_by='readers', holder_pid=-1, waker_pid=-1, ret=-4),
      'mariadbd (252) waited 43.0 ms for a semaphore to write, which readers had when it came',
      ['it gave up: Interrupted system call']),
     ('lock_latency', lock('pending', holder_state='blocked', holder_cpu=3, holder_lock='b_lock+0x0/0x8',
-                          releaser_pid=-1, holder_stack=[0x1004, 0x2010]),
+                          waker_pid=-1, holder_stack=[0x1004, 0x2010]),
      'mariadbd (252) has been waiting 43.0 ms for a mutex ext4_lock, which sync (7) has',
      ['sync (7) is blocked in jbd2_wait() on CPU 3, and waits itself for a lock b_lock']),
-    ('lock_latency', lock(held_by='unknown', holder_pid=-1, kind='semaphore', releaser_pid=-1),
+    ('lock_latency', lock(held_by='unknown', holder_pid=-1, kind='semaphore', waker_pid=-1),
      'mariadbd (252) waited 43.0 ms for a semaphore ext4_lock', []),
     ('offcpu_sched_switch', offcpu(), 'mariadbd (252) was blocked for 235 ms in jbd2_wait()',
      ['woken by jbd2/sda-8 (120)', 'it waited for io, as the kernel accounts it',
@@ -157,11 +157,14 @@ def test_in_words(event: str, fields: Fields, text: str, details: list[str]) -> 
 
 def test_symbols() -> None:
     assert [SYMBOLS.name(address) for address in (0x1000, 0x1fff, 0x2003, 0x3fff, 0xfff)] == [
-        'io_schedule+0x0', 'io_schedule+0xfff', 'jbd2_wait+0x3 [jbd2]', 'jbd2_wait+0x1fff [jbd2]', '?']
+        'io_schedule+0x0', 'io_schedule+0xfff', 'jbd2_wait+0x3 [jbd2]', 'data+0xfff', '?']
     assert Symbols(lambda: ['0000000000000000 T hidden']).name(0x1000) == '?'
     with_data = Symbols(lambda: ['0000000000001000 T io_schedule', '0000000000002000 d a_lock\t[jbd2]'])
     assert [with_data.name(address) for address in (0x2000, 0x101fff, 0x102000)] == [
         'a_lock+0x0 [jbd2]', 'a_lock+0xfffff [jbd2]', '?']
+    # Where no variable is told of, a lock is not called by the function that happens to be before it.
+    assert [with_data.of_field('lock', address) for address in (0, 0x2000)] == ['-', 'a_lock+0x0 [jbd2]']
+    assert [SYMBOLS.of_field(field, 0x2000) for field in ('lock', 'location')] == ['?', 'jbd2_wait+0x0 [jbd2]']
 
 
 @pytest.mark.parametrize('rwbs, text', [('R', 'read'), ('WS', 'write (sync)'), ('FWS', 'flush, write (sync)'),

@@ -21,6 +21,8 @@ LOCKS = '/proc/latency_tracker_locks'
 # between the clocks of the module and of the probes there are calls, and interrupts.
 SLACK_NS = 2 * 10**6
 CLOCKS_NS = 10**5
+# A task may lose its CPU between the two.
+GIVE_NS = 50 * 10**6
 
 
 def hold(name, *words):
@@ -77,6 +79,10 @@ class Turns:
         spans = {nr: self.span(nr) for nr in range(max(near - 2, 0), min(near + 3, len(self.turns)))}
         return {self.turns[nr]['pid'] for nr, (begin, end) in spans.items() if begin <= time <= end}
 
+    def gave_near(self, time):
+        """Who may have given the lock back just then."""
+        return {turn['pid'] for turn in self.turns if -CLOCKS_NS < time - turn['gave'] < GIVE_NS}
+
     def held_for_sure(self, time):
         """The one that held it then, and neither had just got it nor was about to give it back."""
         nr = bisect.bisect(self.got, time) - 1
@@ -98,7 +104,7 @@ def judge(trace, path, kind, told):
             continue
         seen.add(nr)
         turn = turns.turns[nr]
-        holder, releaser = int(fields['holder_pid']), int(fields['releaser_pid'])
+        holder, waker = int(fields['holder_pid']), int(fields['waker_pid'])
         sure = turns.held_for_sure(start)
         count['told'] += 1
         begin, _ = turns.span(nr)
@@ -106,13 +112,15 @@ def judge(trace, path, kind, told):
         count['wrong_holder'] += holder != -1 and holder not in turns.holders(start)
         count['sure'] += sure is not None
         count['named'] += sure is not None and holder == sure
-        count['wrong_releaser'] += releaser != -1 and (nr == 0 or releaser != turns.turns[nr - 1]['pid'])
-        count['released'] += releaser != -1
-    waited = [nr for nr, turn in enumerate(turns.turns) if turn['got'] - turn['asked'] > SLACK_NS / 2]
+        woken = start + delay - int(fields['handover'])
+        count['woken'] += waker != -1
+        count['wrong_waker'] += waker != -1 and waker not in turns.gave_near(woken)
+        count['by_the_last'] += waker != -1 and nr > 0 and waker == turns.turns[nr - 1]['pid']
+    waited = [nr for nr, turn in enumerate(turns.turns) if turn['busy'] and turn['got'] - turn['asked'] > SLACK_NS / 2]
     count['waited'] = len(waited)
     count['missed'] = len(set(waited) - seen)
-    names = ('waited', 'missed', 'told', 'invented', 'wrong_delay', 'sure', 'named', 'wrong_holder', 'released',
-             'wrong_releaser')
+    names = ('waited', 'missed', 'told', 'invented', 'wrong_delay', 'sure', 'named', 'wrong_holder', 'woken',
+             'wrong_waker', 'by_the_last')
     print(' '.join(f'{name}={count[name]}' for name in names))
 
 

@@ -8,10 +8,10 @@
  *	KIND 0 KIND	take it, and the other one, and give both back
  *
  * The write returns when that is over. A spinlock is to be held in a loop. A signal ends the
- * wait for a mutex. Reading the
- * file tells all that was done since the last read, a line each: pid=, kind=, and in ns of
- * the trackers' clock asked=, got= and gave=, when the lock was asked for, was had, and was
- * about to be given back.
+ * wait for a mutex. Reading the file tells all that was done since the last read, a line
+ * each: pid=, kind=, busy=1 if it could not be had at once, and in ns of the trackers' clock
+ * asked=, got= and gave=, when the lock was asked for, was had, and was about to be given
+ * back.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -40,6 +40,7 @@ static DEFINE_SPINLOCK(hold_spinlock);
 struct turn {
 	pid_t pid;
 	const char *kind;
+	bool busy;
 	u64 asked;
 	u64 got;
 	u64 gave;
@@ -70,27 +71,41 @@ static void hold(struct turn *turn, unsigned int ms, const char *how)
 	turn->gave = clock();
 }
 
-#define HOLD(name, take, give)						\
-static void hold_##name(struct turn *turn, unsigned int ms, const char *how) \
-{									\
-	turn->asked = clock();						\
-	take;								\
-	hold(turn, ms, how);						\
-	give;								\
+static int semaphore_trylock(struct semaphore *semaphore)
+{
+	return !down_trylock(semaphore);
 }
 
-HOLD(in_rwsem_write, down_write(&hold_rwsem), up_write(&hold_rwsem))
-HOLD(in_rwsem_read, down_read(&hold_rwsem), up_read(&hold_rwsem))
-HOLD(in_rt_mutex, rt_mutex_lock(&hold_rt_mutex), rt_mutex_unlock(&hold_rt_mutex))
-HOLD(in_percpu_read, percpu_down_read(&hold_percpu), percpu_up_read(&hold_percpu))
-HOLD(in_percpu_write, percpu_down_write(&hold_percpu), percpu_up_write(&hold_percpu))
-HOLD(in_semaphore, down(&hold_semaphore), up(&hold_semaphore))
-HOLD(in_spinlock, spin_lock(&hold_spinlock), spin_unlock(&hold_spinlock))
+/* There is none. */
+static int percpu_down_write_trylock(struct percpu_rw_semaphore *semaphore)
+{
+	return 0;
+}
+
+#define HOLD(name, lock, try, take, give)				\
+static void hold_in_##name(struct turn *turn, unsigned int ms, const char *how) \
+{									\
+	turn->asked = clock();						\
+	turn->busy = try(&hold_##lock) == 0;					\
+	if (turn->busy)							\
+		take(&hold_##lock);					\
+	hold(turn, ms, how);						\
+	give(&hold_##lock);						\
+}
+
+HOLD(rwsem_write, rwsem, down_write_trylock, down_write, up_write)
+HOLD(rwsem_read, rwsem, down_read_trylock, down_read, up_read)
+HOLD(rt_mutex, rt_mutex, rt_mutex_trylock, rt_mutex_lock, rt_mutex_unlock)
+HOLD(percpu_read, percpu, percpu_down_read_trylock, percpu_down_read, percpu_up_read)
+HOLD(percpu_write, percpu, percpu_down_write_trylock, percpu_down_write, percpu_up_write)
+HOLD(semaphore, semaphore, semaphore_trylock, down, up)
+HOLD(spinlock, spinlock, spin_trylock, spin_lock, spin_unlock)
 
 static void hold_in_mutex(struct turn *turn, unsigned int ms, const char *how)
 {
 	turn->asked = clock();
-	if (mutex_lock_interruptible(&hold_mutex))
+	turn->busy = !mutex_trylock(&hold_mutex);
+	if (turn->busy && mutex_lock_interruptible(&hold_mutex))
 		return;
 	hold(turn, ms, how);
 	mutex_unlock(&hold_mutex);
@@ -151,9 +166,9 @@ static int hold_show(struct seq_file *seq, void *unused)
 	unsigned int i, nr = min(atomic_read(&nr_turns), TURNS);
 
 	for (i = 0; i < nr; i++)
-		seq_printf(seq, "pid=%d kind=%s asked=%llu got=%llu gave=%llu\n",
-			   turns[i].pid, turns[i].kind, turns[i].asked,
-			   turns[i].got, turns[i].gave);
+		seq_printf(seq, "pid=%d kind=%s busy=%d asked=%llu got=%llu gave=%llu\n",
+			   turns[i].pid, turns[i].kind, turns[i].busy,
+			   turns[i].asked, turns[i].got, turns[i].gave);
 	if (!seq_has_overflowed(seq))
 		atomic_set(&nr_turns, 0);
 	return 0;

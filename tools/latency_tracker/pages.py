@@ -86,7 +86,7 @@ class Format:
                 found[place.name] = [symbols.name(address) for address in struct.unpack_from(f'<{len(part) // 8}Q', part)]
             else:
                 number = int.from_bytes(part, 'little', signed=place.signed)
-                name = (symbols.name(number) if number else '-') if place.kind == 'symbol' else place.names.get(number)
+                name = symbols.of_field(place.name, number) if place.kind == 'symbol' else place.names.get(number)
                 found[place.name] = number if name is None else name
         return found
 

@@ -74,7 +74,7 @@ def _text(data: bytes) -> str:
     return data.split(b'\0')[0].decode(errors='backslashreplace')
 
 
-def _value(record: bytes, symbols: Symbols, kind: int, size: int, at: int, text: int) -> Value:
+def _value(record: bytes, symbols: Symbols, name: str, kind: int, size: int, at: int, text: int) -> Value:
     data = record[at:at + size]
     if kind == TEXT:
         return _text(data)
@@ -82,7 +82,7 @@ def _value(record: bytes, symbols: Symbols, kind: int, size: int, at: int, text:
         return [symbols.name(address) for address in struct.unpack(f'={size // 8}Q', data)]
     number = int.from_bytes(data, sys.byteorder, signed=kind == SIGNED)
     if kind == ADDRESS:
-        return symbols.name(number) if number else '-'
+        return symbols.of_field(name, number)
     return _text(record[text:]) if kind == NAMED and text else number
 
 
@@ -101,7 +101,7 @@ def parse(tracker: str, record: bytes, symbols: Symbols) -> Report | None:
     for at in range(fields, fields + nr_fields * FIELD.size, FIELD.size):
         try:
             name, *where = FIELD.unpack_from(record, at)
-            report.values[_text(name)] = _value(record, symbols, *where)
+            report.values[_text(name)] = _value(record, symbols, _text(name), *where)
         except struct.error:
             raise Error(f'a record of {tracker} is garbled') from None
     return report

@@ -24,6 +24,8 @@ HOW = re.compile(r'\w*schedule\w*|bit_wait\w*|__wait_on_bit\w*|out_of_line_wait_
 
 # No function and no variable with a lock in it is larger.
 MOST_BYTES = 1 << 20
+# Fields with the address of a lock.
+LOCKS = {'lock', 'holder_lock'}
 
 
 class Symbols:
@@ -33,11 +35,14 @@ class Symbols:
         self.read = read
         self.starts: list[int] = []
         self.names: list[str] = []
+        # Without CONFIG_KALLSYMS_ALL the kernel tells of functions only.
+        self.has_variables = False
 
     def _load(self) -> None:
         found = []
         for line in self.read():
             address, kind, name, *module = line.split()
+            self.has_variables |= kind in 'bd'
             if kind in 'tTwWbBdDrR':
                 found.append((int(address, 16), name + (f' {module[0]}' if module else '')))
         # Of several names for one address the first, as the kernel has it.
@@ -58,6 +63,11 @@ class Symbols:
         at = bisect.bisect_left(self.starts, self.starts[at])
         name, _, module = self.names[at].partition(' ')
         return f'{name}+{address - self.starts[at]:#x}' + (f' {module}' if module else '')
+
+    def of_field(self, field: str, address: int) -> str:
+        """The same, of the field of an event, "-" for none: that of a lock is no function."""
+        name = self.name(address) if address else '-'
+        return name if self.has_variables or field not in LOCKS else '?' if address else '-'
 
 
 def kallsyms() -> Iterable[str]:

@@ -263,8 +263,8 @@ def _lock(report: Report) -> Words:
     elif report.text('held_by') == 'readers':
         text += f', which readers {"had when it came" if report.ended else "have"}'
     details = [_lock_holder(report)] if _lock_holder(report) else []
-    if report.number('releaser_pid') >= 0:
-        details.append(f'{_task(report, "releaser_")} gave it back {human(report.number("handover"))} before the end')
+    if report.number('waker_pid') >= 0:
+        details.append(f'woken by {_task(report, "waker_")} {human(report.number("handover"))} before the end')
     if report.ended and report.number('ret'):
         details.append(f'it gave up: {result(report.number("ret"))}')
     who = report.text('holder_comm') if report.number('holder_pid') >= 0 else report.text('held_by')

@@ -36,12 +36,12 @@ struct lt_lock_holder {
 };
 
 /**
- * struct lt_lock_release - what has let the waiter go on
+ * struct lt_lock_waker - what has woken the waiter last
  * @handover: how long ago, ns; -1 if it is not known
  * @comm: the task that woke it; "-" if none did, or none is known
  * @pid: likewise; -1
  */
-struct lt_lock_release {
+struct lt_lock_waker {
 	s64 handover;
 	char comm[TASK_COMM_LEN];
 	pid_t pid;
@@ -60,6 +60,16 @@ struct lt_lock_wait {
 	int ret;
 	int cpu;
 };
+#endif
+
+/*
+ * The name of a lock that is a variable; without CONFIG_KALLSYMS_ALL it would be that of the
+ * function before it.
+ */
+#ifdef CONFIG_KALLSYMS_ALL
+#define LT_LOCK_FMT	"%ps"
+#else
+#define LT_LOCK_FMT	"%p"
 #endif
 
 /* enum lt_lock_kind of wrapper/lock.h */
@@ -84,26 +94,26 @@ struct lt_lock_wait {
 		 const struct task_struct *task,			\
 		 const struct lt_lock_wait *wait,			\
 		 const struct lt_lock_holder *holder,			\
-		 const struct lt_lock_release *release,			\
+		 const struct lt_lock_waker *waker,			\
 		 const struct lt_stack *stack,				\
 		 const struct lt_stack *holder_stack)
 #define LT_ARGS_LOCK_LATENCY						\
-	TP_ARGS(verdict, task, wait, holder, release, stack, holder_stack)
+	TP_ARGS(verdict, task, wait, holder, waker, stack, holder_stack)
 #define LT_FIELDS_LOCK_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
-	F(INT, s64, handover, release->handover)			\
+	F(INT, s64, handover, waker->handover)			\
 	F(INT, u64, cgroup_id, lt_task_cgroup_id(task))			\
 	F(ADDR, lock, wait->lock)					\
 	F(ADDR, holder_lock, holder->lock)				\
 	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
 	F(TEXT, holder_comm, TASK_COMM_LEN, holder->comm)		\
-	F(TEXT, releaser_comm, TASK_COMM_LEN, release->comm)		\
+	F(TEXT, waker_comm, TASK_COMM_LEN, waker->comm)		\
 	F(INT, pid_t, pid, task->pid)					\
 	F(INT, pid_t, tgid, task->tgid)					\
 	F(INT, pid_t, holder_pid, holder->pid)				\
 	F(INT, pid_t, holder_tgid, holder->tgid)			\
-	F(INT, pid_t, releaser_pid, release->pid)			\
+	F(INT, pid_t, waker_pid, waker->pid)			\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
 	F(ENUM, u32, kind, LOCK_KIND, wait->kind)			\
 	F(ENUM, u32, held_by, LOCK_HELD, holder->held)			\
@@ -122,7 +132,7 @@ TRACE_EVENT(lock_latency,
 
 	TP_fast_assign(LT_FIELDS_LOCK_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, lock=%ps, kind=%s, ret=%d, held_by=%s, holder_comm=%s, holder_pid=%d, holder_tgid=%d, holder_state=%s, holder_cpu=%d, holder_lock=%ps, releaser_comm=%s, releaser_pid=%d, handover=%lld, cgroup_id=%llu, stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, lock=" LT_LOCK_FMT ", kind=%s, ret=%d, held_by=%s, holder_comm=%s, holder_pid=%d, holder_tgid=%d, holder_state=%s, holder_cpu=%d, holder_lock=" LT_LOCK_FMT ", waker_comm=%s, waker_pid=%d, handover=%lld, cgroup_id=%llu, stack="
 		  LT_STACK_FMT ", holder_stack=" LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->cpu,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
@@ -133,7 +143,7 @@ TRACE_EVENT(lock_latency,
 		  __entry->holder_tgid,
 		  LT_SHOW(LOCK_HOLDER, __entry->holder_state),
 		  __entry->holder_cpu, LT_SHOW_ADDR(__entry->holder_lock),
-		  __entry->releaser_comm, __entry->releaser_pid,
+		  __entry->waker_comm, __entry->waker_pid,
 		  __entry->handover, __entry->cgroup_id,
 		  LT_SHOW_STACK(stack), LT_SHOW_STACK(holder_stack))
 );

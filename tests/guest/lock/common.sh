@@ -17,7 +17,7 @@ plan_locks()
 	local nr
 
 	plan "$1"
-	if grep -q " __tracepoint_contention_begin" /proc/kallsyms; then
+	if grep -q " __traceiter_contention_begin" /proc/kallsyms; then
 		modprobe latency_tracker_locks
 		return
 	fi
@@ -26,6 +26,13 @@ plan_locks()
 	done
 	exit
 }
+
+# Is the name of a lock known here?
+if grep -q " d jiffies_lock\| [dD] tasklist_lock" /proc/kallsyms; then
+	known=yes
+else
+	known=no
+fi
 
 # Whoever holds a lock is on CPU 1, whoever tests is not.
 taskset -pc 0 $$ >/dev/null

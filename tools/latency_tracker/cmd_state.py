@@ -11,7 +11,7 @@ from latency_tracker.machine import Machine
 from latency_tracker.modules import Boot, is_module, load, unload
 from latency_tracker.output import Json, Output
 from latency_tracker.settings import apply, arguments, prepare, shown, split
-from latency_tracker.state import KNOWN, Tracker, chosen, loaded
+from latency_tracker.state import KNOWN, OPTIONAL, Tracker, chosen, loaded
 from latency_tracker.units import human, size
 
 # Losses: the counter, and what it means if it is not 0.
@@ -36,7 +36,7 @@ def threshold(counters: dict[str, int]) -> str:
 def list_trackers(_args: argparse.Namespace, machine: Machine, out: Output) -> int:
     """What there is, loaded or not."""
     found = {tracker.name: tracker for tracker in loaded(machine)}
-    names = [*KNOWN, *(name for name in found if name not in KNOWN)]
+    names = list(dict.fromkeys([*KNOWN, *OPTIONAL, *found]))
     rows, styles = [], []
     for name in names:
         tracker = found.get(name)

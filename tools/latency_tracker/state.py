@@ -31,6 +31,9 @@ KNOWN = {known.name: known for known in (
     Known('network', 'a packet, from or to its device', 2_000_000, 0),
 )}
 
+# Those that are loaded by name only, and what an operation of them is.
+OPTIONAL = {'lock': 'a wait for a lock of the kernel, from Linux 5.19 on'}
+
 
 class Tracker:
     """One, loaded or not."""
@@ -46,7 +49,7 @@ class Tracker:
     def about(self) -> str:
         """What an operation of it is."""
         known = KNOWN.get(self.name)
-        return known.about if known else 'a wait for a lock of the kernel' if self.name == 'lock' else 'of another module'
+        return known.about if known else OPTIONAL.get(self.name, 'of another module')
 
     @property
     def loaded(self) -> bool:

@@ -121,6 +121,10 @@ def class_named(text):
     return text if text in (b'deadline', b'realtime', b'normal', b'idle') else None
 
 
+def kind_named(text):
+    return text if text in KINDS else None
+
+
 def interrupt_named(text):
     line = re.fullmatch(rb'irq ([0-9]+)', text)
     if line:
@@ -279,6 +283,8 @@ class Format:
 VECTORS = b'HI TIMER NET_TX NET_RX BLOCK IRQ_POLL TASKLET SCHED HRTIMER RCU'.split()
 STATES = (b'preempted sleeping blocked other yielded throttled stopped traced frozen '
           b'unknown').split()
+KINDS = (b'mutex semaphore rwsem_read rwsem_write rt_mutex rwbase_read rwbase_write percpu_read '
+         b'percpu_write spinlock rwlock_read rwlock_write').split()
 FORMATS = (
     Format('/threshold_ns', hexadecimal_too, slow=False),
     Format('/timeout_ns', hexadecimal_too, slow=False),
@@ -296,13 +302,14 @@ FORMATS = (
     Format('wakeup/parameters/thresholds', thresholds, named=class_named, group=b'normal'),
     Format('offcpu/parameters/thresholds', thresholds, named=class_named, group=b'idle'),
     Format('irq/parameters/thresholds', thresholds, named=interrupt_named, group=b'irq 7'),
+    Format('lock/parameters/thresholds', thresholds, named=kind_named, group=b'rwsem_read'),
     Format('network/parameters/thresholds', thresholds, named=device_named, group=b'lo sent'),
     Format('network/parameters/dev', device, 1, (1 << 31) - 1),
     Format('/protocol', protocol, 1, 65535),
     Format('/calls', calls, 0, 1023),
     Format('/irq', choice, 0, (1 << 31) - 1, none=True),
     Format('/vector', choice, 0, 9, none=True, names=VECTORS),
-    Format('/states', several, names=STATES),
+    Format('/states', several, names=STATES), Format('/kinds', several, names=KINDS),
     Format('/kthreads', toggle), Format('/bios', toggle), Format('/preempted', toggle),
     Format('/egress', toggle), Format('/waker_irq', toggle), Format('/cgroup', group),
     # There are no gaps in a guest.

@@ -187,6 +187,12 @@ unload()
 	done
 }
 
+# tracks_locks: does this kernel tell of waits for locks?
+tracks_locks()
+{
+	grep -q " __traceiter_contention_begin" /proc/kallsyms
+}
+
 # param TRACKER NAME [VALUE]: read or write a module parameter.
 param()
 {

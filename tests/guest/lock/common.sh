@@ -17,7 +17,7 @@ plan_locks()
 	local nr
 
 	plan "$1"
-	if grep -q " __traceiter_contention_begin" /proc/kallsyms; then
+	if tracks_locks; then
 		modprobe latency_tracker_locks
 		return
 	fi

@@ -83,8 +83,11 @@ static void set_timeout(u8 arg)
 static void due_early(u8 arg)
 {
 	settle(arg);
+	/* Or the event that this may take is still that of one that is over. */
+	sweep();
 	do_begin(LATENCY_TRACKER_TIMEOUT << 3 | (arg & 7));
 	settle(arg);
+	sweep();
 	settle(arg);
 }
 

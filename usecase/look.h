@@ -60,11 +60,4 @@ void lt_look_end(struct lt_look *look);
 void *lt_look_prepare(struct lt_look *look, int cpu);
 bool lt_look_ask(struct lt_look *look, int cpu);
 
-struct lt_stack;
-struct task_struct;
-
-int lt_look_at_tasks_start(struct lt_look *look);
-bool lt_look_at_task(struct lt_look *look, struct lt_stack *stack,
-		     const struct task_struct *task, int cpu);
-
 #endif /* _LT_USECASE_LOOK_H */

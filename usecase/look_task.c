@@ -5,7 +5,7 @@
 #include <linux/export.h>
 #include <linux/sched.h>
 
-#include "usecase/look.h"
+#include "usecase/look_task.h"
 #include "usecase/stack.h"
 
 /**

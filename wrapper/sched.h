@@ -174,6 +174,21 @@ probe_sched_process_exit_task(void *data, struct task_struct *task)	\
 	lt_pick_probe(sched_process_exit, probe_sched_process_exit_group, \
 		      probe_sched_process_exit_task)
 
+/*
+ * It has a CPU, or waits for one.
+ *
+ * 6.12 (152e11f6df29, "sched/fair: Implement delayed dequeue"): a task that sleeps may stay
+ * on its run queue for a while.
+ */
+static inline bool lt_task_is_runnable(const struct task_struct *task)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	if (READ_ONCE(task->se.sched_delayed))
+		return false;
+#endif
+	return READ_ONCE(task->on_rq);
+}
+
 /* The task is on a CPU now: it is current there. */
 static inline bool lt_task_on_cpu(const struct task_struct *task)
 {

@@ -18,7 +18,6 @@
  * If it is, the lock was there when it was read, and the owner held it within this RCU
  * read-side section. If not, the owner is unknown, and never looked at.
  */
-#include <linux/pid_namespace.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -78,7 +77,7 @@ static enum lock_holder_state state_of(const struct task_struct *task)
 
 	if (lt_task_on_cpu(task))
 		return LOCK_HOLDER_RUNNING;
-	if (READ_ONCE(task->on_rq) || state == TASK_RUNNING)
+	if (lt_task_is_runnable(task) || state == TASK_RUNNING)
 		return LOCK_HOLDER_RUNNABLE;
 	if (lt_state_is_uninterruptible(state))
 		return LOCK_HOLDER_BLOCKED;

@@ -7,7 +7,7 @@
 
 #include <trace/events/latency_tracker_lock.h>
 
-#include "usecase/look.h"
+#include "usecase/look_task.h"
 #include "wrapper/lock.h"
 
 struct lt_threshold;

@@ -14,7 +14,8 @@
  * the outer one counts. What an interrupt waits for is not tracked.
  *
  * A spinlock is not tracked by default: its waiter would have it for longer, by what
- * the end costs, while others wait.
+ * the end costs, while others wait. An end does not say of what kind it is, so that of
+ * such a wait costs a look-up all the same.
  *
  * The files: holder.c tells who holds a lock, groups.c has the kinds of locks.
  */

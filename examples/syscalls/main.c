@@ -31,7 +31,7 @@
 #include "examples/syscalls/leave.h"
 #include "examples/syscalls/names.h"
 #include "examples/syscalls/report.h"
-#include "usecase/look.h"
+#include "usecase/look_task.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 #include "wrapper/syscalls.h"

@@ -9,7 +9,7 @@
 #include "examples/syscalls/call.h"
 #include "examples/syscalls/names.h"
 #include "examples/syscalls/report.h"
-#include "usecase/look.h"
+#include "usecase/look_task.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 

@@ -91,6 +91,10 @@ GOLDEN: list[tuple[str, Fields, str, list[str]]] = [
                           waker_pid=-1, holder_stack=[0x1004, 0x2010]),
      'mariadbd (252) has been waiting 43.0 ms for a mutex ext4_lock, which sync (7) has',
      ['sync (7) is blocked in jbd2_wait() on CPU 3, and waits itself for a lock b_lock']),
+    # Of the heap: it waits, for what has no name.
+    ('lock_latency', lock('pending', holder_state='blocked', holder_cpu=3, holder_lock='?', waker_pid=-1),
+     'mariadbd (252) has been waiting 43.0 ms for a mutex ext4_lock, which sync (7) has',
+     ['sync (7) is blocked on CPU 3, and waits itself for a lock']),
     ('lock_latency', lock(held_by='unknown', holder_pid=-1, kind='semaphore', waker_pid=-1),
      'mariadbd (252) waited 43.0 ms for a semaphore ext4_lock', []),
     ('offcpu_sched_switch', offcpu(), 'mariadbd (252) was blocked for 235 ms in jbd2_wait()',

@@ -249,7 +249,7 @@ def _lock_holder(report: Report) -> str:
     inside = reason(report.stack('holder_stack'))
     where = f' in {inside}()' if inside not in ('-', '?') else ''
     waits = f', and waits itself for a lock{_lock_name(report.text("holder_lock"))}' \
-        if report.text('holder_lock') not in ('0', '0x0', '-', '?') else ''
+        if report.text('holder_lock') not in ('0', '0x0', '-') else ''
     return f'{_task(report, "holder_")} {HOLDERS[report.text("holder_state")]}{where} on CPU {report.number("holder_cpu")}{waits}'
 
 
@@ -262,7 +262,7 @@ def _lock(report: Report) -> Words:
         text += f', which {_task(report, "holder_")} {"had when it came" if report.ended else "has"}'
     elif report.text('held_by') == 'readers':
         text += f', which readers {"had when it came" if report.ended else "have"}'
-    details = [_lock_holder(report)] if _lock_holder(report) else []
+    details = list(filter(None, [_lock_holder(report)]))
     if report.number('waker_pid') >= 0:
         details.append(f'woken by {_task(report, "waker_")} {human(report.number("handover"))} before the end')
     if report.ended and report.number('ret'):

@@ -84,7 +84,7 @@ struct lt_lock_wait {
 #define LT_VALUES_LOCK_HELD(FIRST, NEXT)				\
 	FIRST(0, "unknown") NEXT(1, "task") NEXT(2, "readers")
 
-/* enum lock_holder_state of examples/lock/holder.h */
+/* enum lock_holder_state of examples/lock/lock.h */
 #define LT_VALUES_LOCK_HOLDER(FIRST, NEXT)				\
 	FIRST(0, "unknown") NEXT(1, "running") NEXT(2, "runnable")	\
 	NEXT(3, "blocked") NEXT(4, "sleeping") NEXT(5, "other")
@@ -102,18 +102,18 @@ struct lt_lock_wait {
 #define LT_FIELDS_LOCK_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
-	F(INT, s64, handover, waker->handover)			\
+	F(INT, s64, handover, waker->handover)				\
 	F(INT, u64, cgroup_id, lt_task_cgroup_id(task))			\
 	F(ADDR, lock, wait->lock)					\
 	F(ADDR, holder_lock, holder->lock)				\
 	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
 	F(TEXT, holder_comm, TASK_COMM_LEN, holder->comm)		\
-	F(TEXT, waker_comm, TASK_COMM_LEN, waker->comm)		\
+	F(TEXT, waker_comm, TASK_COMM_LEN, waker->comm)			\
 	F(INT, pid_t, pid, task->pid)					\
 	F(INT, pid_t, tgid, task->tgid)					\
 	F(INT, pid_t, holder_pid, holder->pid)				\
 	F(INT, pid_t, holder_tgid, holder->tgid)			\
-	F(INT, pid_t, waker_pid, waker->pid)			\
+	F(INT, pid_t, waker_pid, waker->pid)				\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
 	F(ENUM, u32, kind, LOCK_KIND, wait->kind)			\
 	F(ENUM, u32, held_by, LOCK_HELD, holder->held)			\

@@ -19,6 +19,8 @@ plan_locks()
 	plan "$1"
 	if tracks_locks; then
 		modprobe latency_tracker_locks
+		# Is the name of a variable known here? Without CONFIG_KALLSYMS_ALL it is not.
+		known=$(grep -q " [bd] hold_semaphore" /proc/kallsyms && echo yes || echo no)
 		return
 	fi
 	for ((nr = 1; nr <= $1; nr++)); do
@@ -26,13 +28,6 @@ plan_locks()
 	done
 	exit
 }
-
-# Is the name of a lock known here?
-if grep -q " d jiffies_lock\| [dD] tasklist_lock" /proc/kallsyms; then
-	known=yes
-else
-	known=no
-fi
 
 # Whoever holds a lock is on CPU 1, whoever tests is not.
 taskset -pc 0 $$ >/dev/null

@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from latency_tracker.main import main
+from latency_tracker.signals import Signals
 
 from .fake import Fake
 
@@ -40,6 +43,21 @@ class Shell:
             status = int(end.code or 0)
         out, err = self.capsys.readouterr()
         return Told(status, out, err)
+
+
+Later = Callable[[float, Callable[[], None]], None]
+_begin = Signals.__init__
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Later:
+    """Plans a call for so many seconds after the command has begun to catch signals, however long that takes."""
+    def plan(seconds: float, call: Callable[[], None]) -> None:
+        def begin(signals: Signals) -> None:
+            _begin(signals)
+            threading.Timer(seconds, call).start()
+        monkeypatch.setattr(Signals, '__init__', begin)
+    return plan
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from latency_tracker.signals import Signals
 from latency_tracker.stacks import Symbols
 from latency_tracker.state import Tracker
 
-from .conftest import Shell
+from .conftest import Later, Shell
 from .fake import COUNTERS, NOW_NS, UNSIGNED, Fake, buckets_file, groups_file, record, syscall
 from .judge import Collector, free_port
 from .test_state import types_are_right
@@ -206,14 +206,14 @@ def test_bad_addresses(text: str) -> None:
         parse_address(text)
 
 
-def test_it_works_until_a_signal(shell: Shell, collector: Collector) -> None:
+def test_it_works_until_a_signal(shell: Shell, collector: Collector, later: Later) -> None:
     shell.machine.tracker('block')
     port = free_port()
-    threading.Timer(1, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    later(1, lambda: os.kill(os.getpid(), signal.SIGTERM))
     told = shell('export', '--listen', f'127.0.0.1:{port}', '--otlp', collector.url, '--every', '100ms')
     assert told.status == 0 and told.out == f'metrics for Prometheus: http://127.0.0.1:{port}/metrics\n'
     assert len(collector.of('metrics')) > 2 and not collector.of('logs')
-    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    later(1, lambda: os.kill(os.getpid(), signal.SIGINT))
     (entry,) = shell('export', '--listen', 'none', '--otlp', collector.url, '--json').objects
     assert types_are_right(entry) and entry['port'] is None and entry['native'] is True
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from typing import cast
 
 import pytest
@@ -14,7 +13,7 @@ from latency_tracker.records import parse
 from latency_tracker.signals import Signals
 from latency_tracker.stacks import Symbols
 
-from .conftest import Shell
+from .conftest import Later, Shell
 from .fake import ADDRESS, NAMED, NOW_NS, SIGNED, STACK, TEXT, UNSIGNED, Fake, Fields, record, syscall
 from .test_state import types_are_right
 
@@ -72,12 +71,12 @@ def test_each_crossing_has_its_report(machine: Fake) -> None:
 def test_as_json(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = shell.machine
     machine.tracker('syscalls', crossings=0)
-    # Of a file that is no kernel's, nothing is told.
-    monkeypatch.setattr(Signals, 'wait_for', lambda self, fd, events: self.wait(0.1))
-    timer = threading.Timer(0.5, lambda: (cross(machine, 1, record(1, 'syscall_latency', syscall()))))
-    timer.start()
+    # Of a file that is no kernel's, nothing is told: it crosses when it is waited for.
+    def wait_for(_signals: Signals, _fd: int, _events: int) -> bool:
+        cross(machine, 1, record(1, 'syscall_latency', syscall()))
+        return True
+    monkeypatch.setattr(Signals, 'wait_for', wait_for)
     told = shell('on', 'syscalls', '--json', '--once', '--', 'sleep', '0')
-    timer.join()
     assert told.status == 2, told.err
     burst, end = told.objects
     assert burst['says'] == 'fdatasync() of mariadbd (252) took 236 ms, returned 0'
@@ -86,10 +85,8 @@ def test_as_json(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(types_are_right(entry) for entry in told.objects)
 
 
-def test_a_signal_ends_it(shell: Shell) -> None:
+def test_a_signal_ends_it(shell: Shell, later: Later) -> None:
     shell.machine.tracker('syscalls')
-    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGTERM))
-    timer.start()
+    later(0.5, lambda: os.kill(os.getpid(), signal.SIGTERM))
     told = shell('on', 'syscalls')
-    timer.join()
     assert told.status == 0 and told.out.startswith('syscalls: 0 crossings seen: 0 acted on in 0 bursts')

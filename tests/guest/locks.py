@@ -116,10 +116,11 @@ def judge(trace, path, kind, told):
         count['woken'] += waker != -1
         count['wrong_waker'] += waker != -1 and waker not in turns.gave_near(woken)
         count['by_the_last'] += waker != -1 and nr > 0 and waker == turns.turns[nr - 1]['pid']
-    waited = [nr for nr, turn in enumerate(turns.turns) if turn['busy'] and turn['got'] - turn['asked'] > SLACK_NS / 2]
+    waited = [nr for nr, turn in enumerate(turns.turns) if turn['slept'] and turn['got'] - turn['asked'] > SLACK_NS / 2]
     count['waited'] = len(waited)
     count['missed'] = len(set(waited) - seen)
-    names = ('waited', 'missed', 'told', 'invented', 'wrong_delay', 'sure', 'named', 'wrong_holder', 'woken',
+    count['turns'] = len(turns.turns)
+    names = ('turns', 'waited', 'missed', 'told', 'invented', 'wrong_delay', 'sure', 'named', 'wrong_holder', 'woken',
              'wrong_waker', 'by_the_last')
     print(' '.join(f'{name}={count[name]}' for name in names))
 

@@ -9,9 +9,9 @@
  *
  * The write returns when that is over. A spinlock is to be held in a loop. A signal ends the
  * wait for a mutex. Reading the file tells all that was done since the last read, a line
- * each: pid=, kind=, busy=1 if it could not be had at once, and in ns of the trackers' clock
- * asked=, got= and gave=, when the lock was asked for, was had, and was about to be given
- * back.
+ * each: pid=, kind=, slept=1 if the task has slept until it had it, and in ns of the
+ * trackers' clock asked=, got= and gave=, when the lock was asked for, was had, and was
+ * about to be given back.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -21,6 +21,7 @@
 #include <linux/proc_fs.h>
 #include <linux/rtmutex.h>
 #include <linux/rwsem.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/semaphore.h>
 #include <linux/timekeeping.h>
@@ -40,7 +41,7 @@ static DEFINE_SPINLOCK(hold_spinlock);
 struct turn {
 	pid_t pid;
 	const char *kind;
-	bool busy;
+	bool slept;
 	u64 asked;
 	u64 got;
 	u64 gave;
@@ -56,9 +57,12 @@ static u64 clock(void)
 
 static int take_turn(const char *kind, unsigned int ms, const char *how);
 
-static void hold(struct turn *turn, unsigned int ms, const char *how)
+/* Before it was had, the task had slept so often. */
+static void hold(struct turn *turn, unsigned long slept, unsigned int ms,
+		 const char *how)
 {
 	turn->got = clock();
+	turn->slept = current->nvcsw != slept;
 	if (!strcmp(how, "spin"))
 		while (clock() < turn->got + ms * NSEC_PER_MSEC)
 			cpu_relax();
@@ -71,51 +75,41 @@ static void hold(struct turn *turn, unsigned int ms, const char *how)
 	turn->gave = clock();
 }
 
-static int semaphore_trylock(struct semaphore *semaphore)
-{
-	return !down_trylock(semaphore);
-}
-
-/* There is none. */
-static int percpu_down_write_trylock(struct percpu_rw_semaphore *semaphore)
-{
-	return 0;
-}
-
-#define HOLD(name, lock, try, take, give)				\
+#define HOLD(name, lock, take, give)					\
 static void hold_in_##name(struct turn *turn, unsigned int ms, const char *how) \
 {									\
+	unsigned long slept = current->nvcsw;				\
+									\
 	turn->asked = clock();						\
-	turn->busy = try(&hold_##lock) == 0;					\
-	if (turn->busy)							\
-		take(&hold_##lock);					\
-	hold(turn, ms, how);						\
+	take(&hold_##lock);						\
+	hold(turn, slept, ms, how);					\
 	give(&hold_##lock);						\
 }
 
-HOLD(rwsem_write, rwsem, down_write_trylock, down_write, up_write)
-HOLD(rwsem_read, rwsem, down_read_trylock, down_read, up_read)
-HOLD(rt_mutex, rt_mutex, rt_mutex_trylock, rt_mutex_lock, rt_mutex_unlock)
-HOLD(percpu_read, percpu, percpu_down_read_trylock, percpu_down_read, percpu_up_read)
-HOLD(percpu_write, percpu, percpu_down_write_trylock, percpu_down_write, percpu_up_write)
-HOLD(semaphore, semaphore, semaphore_trylock, down, up)
+HOLD(rwsem_write, rwsem, down_write, up_write)
+HOLD(rwsem_read, rwsem, down_read, up_read)
+HOLD(rt_mutex, rt_mutex, rt_mutex_lock, rt_mutex_unlock)
+HOLD(percpu_read, percpu, percpu_down_read, percpu_up_read)
+HOLD(percpu_write, percpu, percpu_down_write, percpu_up_write)
+HOLD(semaphore, semaphore, down, up)
 
 /* For sparse without a condition. */
 static void hold_in_spinlock(struct turn *turn, unsigned int ms, const char *how)
 {
 	turn->asked = clock();
 	spin_lock(&hold_spinlock);
-	hold(turn, ms, how);
+	hold(turn, current->nvcsw, ms, how);
 	spin_unlock(&hold_spinlock);
 }
 
 static void hold_in_mutex(struct turn *turn, unsigned int ms, const char *how)
 {
+	unsigned long slept = current->nvcsw;
+
 	turn->asked = clock();
-	turn->busy = !mutex_trylock(&hold_mutex);
-	if (turn->busy && mutex_lock_interruptible(&hold_mutex))
+	if (mutex_lock_interruptible(&hold_mutex))
 		return;
-	hold(turn, ms, how);
+	hold(turn, slept, ms, how);
 	mutex_unlock(&hold_mutex);
 }
 
@@ -174,8 +168,8 @@ static int hold_show(struct seq_file *seq, void *unused)
 	unsigned int i, nr = min(atomic_read(&nr_turns), TURNS);
 
 	for (i = 0; i < nr; i++)
-		seq_printf(seq, "pid=%d kind=%s busy=%d asked=%llu got=%llu gave=%llu\n",
-			   turns[i].pid, turns[i].kind, turns[i].busy,
+		seq_printf(seq, "pid=%d kind=%s slept=%d asked=%llu got=%llu gave=%llu\n",
+			   turns[i].pid, turns[i].kind, turns[i].slept,
 			   turns[i].asked, turns[i].got, turns[i].gave);
 	if (!seq_has_overflowed(seq))
 		atomic_set(&nr_turns, 0);

@@ -23,6 +23,7 @@ NAMES = {
     "block": ("block", "one tracker"),
     "irq": ("irq", "one tracker"),
     "network": ("network", "one tracker"),
+    "lock": ("lock", "one tracker"),
     "six": ("all six", "several trackers"),
     "six-unprofiled": ("all six, without profiles", "several trackers"),
     "six-grouped": ("all six, with groups", "several trackers"),

@@ -42,6 +42,19 @@ void lt_stack_of_current(struct lt_stack *stack,
 EXPORT_SYMBOL_GPL(lt_stack_of_current);
 
 /**
+ * lt_stack_at() - take the stack of the current task at the begin of a function
+ * @stack: where to put it
+ * @regs: of a kprobe there
+ *
+ * Context: The handler of the kprobe, or that of the entry of a kretprobe.
+ */
+void lt_stack_at(struct lt_stack *stack, struct pt_regs *regs)
+{
+	cut(stack, 0, lt_stacktrace_at(regs, stack->ip, LT_STACK_MAX));
+}
+EXPORT_SYMBOL_GPL(lt_stack_at);
+
+/**
  * lt_stack_of_interrupted() - take the stack of the current task, as it was when
  * the interrupt came
  * @stack: where to put it; empty if user space was interrupted

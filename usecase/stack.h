@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 struct lt_usecase;
+struct pt_regs;
 struct task_struct;
 struct trace_seq;
 
@@ -50,6 +51,7 @@ static inline void lt_stack_keep(unsigned long *to, const struct lt_stack *stack
 
 void lt_stack_of_current(struct lt_stack *stack,
 			 const struct lt_usecase *usecase, unsigned int drop);
+void lt_stack_at(struct lt_stack *stack, struct pt_regs *regs);
 void lt_stack_of_interrupted(struct lt_stack *stack);
 void lt_stack_of_next(struct lt_stack *stack, struct task_struct *next);
 void lt_stack_of_other(struct lt_stack *stack, struct task_struct *task);

@@ -15,10 +15,11 @@
 
 /*
  * 5.19 (16edd9b511a1, "locking: Add lock contention tracepoints") brought
- * contention_begin and contention_end. Before, they can't be found, and
- * lt_probe_find() says so.
+ * contention_begin and contention_end. Before, a lock that is not free is waited for in a
+ * function of its own.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0)
+#define LT_HAVE_CONTENTION
 #include <trace/events/lock.h>
 #else
 #define LCB_F_SPIN	BIT(0)
@@ -26,18 +27,6 @@
 #define LCB_F_WRITE	BIT(2)
 #define LCB_F_RT	BIT(3)
 #define LCB_F_PERCPU	BIT(4)
-
-static inline void
-check_trace_callback_type_contention_begin(void (*cb)(void *data, void *lock,
-						      unsigned int flags))
-{
-}
-
-static inline void
-check_trace_callback_type_contention_end(void (*cb)(void *data, void *lock,
-						    int ret))
-{
-}
 #endif
 
 /*
@@ -65,6 +54,11 @@ check_trace_callback_type_contention_end(void (*cb)(void *data, void *lock,
  * @LT_LOCK_IS_SPINLOCK: a spinlock whose waiters have a queue
  * @LT_LOCK_IS_RWLOCK_READ: rwlock_t, to read
  * @LT_LOCK_IS_RWLOCK_WRITE: the same, to write
+ * @LT_LOCK_IS_FUTEX: a lock of user space whose memory says who has it
+ * @LT_LOCK_IS_FUTEX_PI: a lock of user space with priority inheritance
+ * @LT_LOCK_IS_FUTEX_OTHER: another wait in futex(), such as for a condition
+ * @LT_LOCK_IS_FLOCK: flock()
+ * @LT_LOCK_IS_POSIX: a lock on a range of a file, by fcntl()
  * @NR_LT_LOCKS: how many kinds there are
  */
 enum lt_lock_kind {
@@ -80,6 +74,11 @@ enum lt_lock_kind {
 	LT_LOCK_IS_SPINLOCK,
 	LT_LOCK_IS_RWLOCK_READ,
 	LT_LOCK_IS_RWLOCK_WRITE,
+	LT_LOCK_IS_FUTEX,
+	LT_LOCK_IS_FUTEX_PI,
+	LT_LOCK_IS_FUTEX_OTHER,
+	LT_LOCK_IS_FLOCK,
+	LT_LOCK_IS_POSIX,
 	NR_LT_LOCKS,
 };
 
@@ -108,11 +107,15 @@ static __always_inline enum lt_lock_kind lt_lock_kind(unsigned int flags)
  * @LT_LOCK_HELD_UNKNOWN: the kernel does not note it, or nobody does at this moment
  * @LT_LOCK_HELD_BY_TASK: a task that is known
  * @LT_LOCK_HELD_BY_READERS: one or several readers, which are not known
+ * @LT_LOCK_HELD_BY_HINT: a task, as far as the memory of its users tells
+ * @LT_LOCK_HELD_BY_PROCESS: a process, which is named by its first thread
  */
 enum lt_lock_held {
 	LT_LOCK_HELD_UNKNOWN,
 	LT_LOCK_HELD_BY_TASK,
 	LT_LOCK_HELD_BY_READERS,
+	LT_LOCK_HELD_BY_HINT,
+	LT_LOCK_HELD_BY_PROCESS,
 };
 
 /* May be unmapped by now, if nobody waits for the lock any more. */
@@ -121,16 +124,19 @@ static inline bool lt_lock_read(const void *from, void *to, size_t size)
 	return !copy_from_kernel_nofault(to, from, size);
 }
 
-/* The low bits of an @owner, a word of a lock, are @flags. */
+/*
+ * An @owner is a word of a lock with flags: MUTEX_FLAGS of kernel/locking/mutex.h,
+ * RWSEM_OWNER_FLAGS_MASK of kernel/locking/rwsem.c or RT_MUTEX_HAS_WAITERS, which are at
+ * most three bits.
+ */
 static inline enum lt_lock_held
-lt_lock_owner_at(const void *owner, unsigned long flags,
-		 struct task_struct **task)
+lt_lock_owner_at(const void *owner, struct task_struct **task)
 {
 	unsigned long word;
 
-	if (!lt_lock_read(owner, &word, sizeof(word)) || !(word & ~flags))
+	if (!lt_lock_read(owner, &word, sizeof(word)) || !(word & ~7UL))
 		return LT_LOCK_HELD_UNKNOWN;
-	*task = (struct task_struct *)(word & ~flags);
+	*task = (struct task_struct *)(word & ~7UL);
 	return LT_LOCK_HELD_BY_TASK;
 }
 
@@ -156,18 +162,15 @@ lt_lock_owner_rwbase(const struct rwbase_rt *lock, struct task_struct **task)
 	if (!lt_lock_read(&lock->readers, &readers, sizeof(readers)) ||
 	    readers != WRITER_BIAS)
 		return LT_LOCK_HELD_UNKNOWN;
-	/* RT_MUTEX_HAS_WAITERS */
-	return lt_lock_owner_at(&lock->rtmutex.owner, 1, task);
+	return lt_lock_owner_at(&lock->rtmutex.owner, task);
 }
 #else
-/* The flags are MUTEX_FLAGS of kernel/locking/mutex.h. */
 static inline enum lt_lock_held
 lt_lock_owner_mutex(const struct mutex *lock, struct task_struct **task)
 {
-	return lt_lock_owner_at(&lock->owner, 7, task);
+	return lt_lock_owner_at(&lock->owner, task);
 }
 
-/* The flags are RWSEM_READER_OWNED and RWSEM_NONSPINNABLE of kernel/locking/rwsem.c. */
 static inline enum lt_lock_held
 lt_lock_owner_rwsem(const struct rw_semaphore *lock, struct task_struct **task)
 {
@@ -175,10 +178,10 @@ lt_lock_owner_rwsem(const struct rw_semaphore *lock, struct task_struct **task)
 
 	if (!lt_lock_read(&lock->owner, &owner, sizeof(owner)))
 		return LT_LOCK_HELD_UNKNOWN;
-	/* What else it has then may be a reader that has gone long ago. */
+	/* RWSEM_READER_OWNED, and maybe a reader that has gone long ago. */
 	if (owner & 1)
 		return LT_LOCK_HELD_BY_READERS;
-	return lt_lock_owner_at(&lock->owner, 3, task);
+	return lt_lock_owner_at(&lock->owner, task);
 }
 
 static inline enum lt_lock_held
@@ -188,23 +191,24 @@ lt_lock_owner_rwbase(const void *lock, struct task_struct **task)
 }
 #endif
 
-static inline enum lt_lock_held
-lt_lock_owner_rt_mutex(const void *lock, struct task_struct **task)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0)
-	const struct rt_mutex_base *rt_mutex = lock;
-
-	/* RT_MUTEX_HAS_WAITERS */
-	return lt_lock_owner_at(&rt_mutex->owner, 1, task);
+/* 5.15 (830e6acc8a1c, "locking/rtmutex: Split out the inner parts of 'struct rtmutex'") */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 15, 0)
+#define lt_rt_mutex	struct rt_mutex_base
 #else
-	return LT_LOCK_HELD_UNKNOWN;
+#define lt_rt_mutex	struct rt_mutex
 #endif
+
+static inline enum lt_lock_held
+lt_lock_owner_rt_mutex(const lt_rt_mutex *lock, struct task_struct **task)
+{
+	return lt_lock_owner_at(&lock->owner, task);
 }
 
 /*
- * Who holds @lock now: into @task, if it is a task. An owner gives the lock back before
- * it dies, and is freed after a grace period: in an RCU read-side section in which @lock
- * is still waited for behind this call, @task is valid to the end of the section.
+ * Who holds @lock, one of the kernel, now: into @task, if it is a task. An owner gives the
+ * lock back before it dies, and is freed after a grace period: in an RCU read-side section
+ * in which @lock is still waited for behind this call, @task is valid to the end of the
+ * section.
  */
 static inline enum lt_lock_held
 lt_lock_owner(const void *lock, enum lt_lock_kind kind,

@@ -14,6 +14,7 @@
 #include <linux/sched/task.h>
 #include <linux/sched/task_stack.h>
 #include <linux/stacktrace.h>
+#include <linux/string.h>
 #include <linux/version.h>
 
 #include "wrapper/sched.h"
@@ -37,15 +38,15 @@ static bool is_hooked(const struct task_struct *task)
 #endif
 }
 
-static unsigned int unwind(struct task_struct *task, unsigned long *ip,
-			   unsigned int max)
+static unsigned int unwind_from(struct task_struct *task, struct pt_regs *regs,
+				unsigned long *ip, unsigned int max)
 {
 	struct unwind_state state;
 	unsigned int nr = 0;
 
 	if (is_hooked(task))
 		return 0;
-	for (unwind_start(&state, task, NULL, NULL);
+	for (unwind_start(&state, task, regs, NULL);
 	     nr < max && !unwind_done(&state) && !unwind_error(&state);
 	     unwind_next_frame(&state)) {
 		unsigned long addr = unwind_get_return_address(&state);
@@ -54,6 +55,23 @@ static unsigned int unwind(struct task_struct *task, unsigned long *ip,
 			break;
 		ip[nr++] = addr;
 	}
+	return nr;
+}
+
+static unsigned int unwind(struct task_struct *task, unsigned long *ip,
+			   unsigned int max)
+{
+	return unwind_from(task, NULL, ip, max);
+}
+
+static unsigned int unwind_at(struct pt_regs *regs, unsigned long *ip,
+			      unsigned int max)
+{
+	unsigned int nr = unwind_from(current, regs, ip, max);
+
+	/* The function itself, where the probe is a breakpoint. */
+	if (nr && ip[0] == instruction_pointer(regs))
+		memmove(ip, ip + 1, --nr * sizeof(*ip));
 	return nr;
 }
 
@@ -122,12 +140,11 @@ static bool cross_exception(unsigned long fp, unsigned long low,
  * A signed return address has its signature in bits that are ones in any
  * address of the kernel's or of a module's code.
  */
-static unsigned int unwind(struct task_struct *task, unsigned long *ip,
-			   unsigned int max)
+static unsigned int unwind_from(struct task_struct *task, unsigned long fp,
+				unsigned long *ip, unsigned int max)
 {
 	unsigned long low = (unsigned long)task_stack_page(task);
 	unsigned long high = low + THREAD_SIZE;
-	unsigned long fp = READ_ONCE(task->thread.cpu_context.fp);
 	unsigned int nr = 0;
 
 	while (nr < max && fp >= low && fp <= high - sizeof(struct record) &&
@@ -145,11 +162,35 @@ static unsigned int unwind(struct task_struct *task, unsigned long *ip,
 	}
 	return nr;
 }
+
+static unsigned int unwind(struct task_struct *task, unsigned long *ip,
+			   unsigned int max)
+{
+	return unwind_from(task, READ_ONCE(task->thread.cpu_context.fp), ip,
+			   max);
+}
+
+/* A function that begins has no record of its own yet. */
+static unsigned int unwind_at(struct pt_regs *regs, unsigned long *ip,
+			      unsigned int max)
+{
+	if (!max)
+		return 0;
+	ip[0] = procedure_link_pointer(regs) | GENMASK(63, VA_BITS_MIN);
+	return 1 + unwind_from(current, regs->regs[29], ip + 1, max - 1);
+}
 #else
 static unsigned int unwind(struct task_struct *task, unsigned long *ip,
 			   unsigned int max)
 {
 	return stack_trace_save_tsk(task, ip, max, 0);
+}
+
+/* With the frames of the probe in front. */
+static unsigned int unwind_at(struct pt_regs *regs, unsigned long *ip,
+			      unsigned int max)
+{
+	return stack_trace_save(ip, max, 0);
 }
 #endif
 
@@ -218,6 +259,21 @@ static unsigned int unwind_mapped(struct task_struct *task, unsigned long *ip,
 unsigned int lt_stacktrace_current(unsigned long *ip, unsigned int max)
 {
 	return stack_trace_save(ip, max, 0);
+}
+
+/**
+ * lt_stacktrace_at() - the stack of the current task at the begin of a function
+ * @regs: of a kprobe there
+ * @ip: where to write the return addresses, innermost first
+ * @max: room at @ip
+ *
+ * Context: The handler of the kprobe, or that of the entry of a kretprobe.
+ * Return: number of addresses written.
+ */
+unsigned int lt_stacktrace_at(struct pt_regs *regs, unsigned long *ip,
+			      unsigned int max)
+{
+	return unwind_at(regs, ip, max);
 }
 
 /**

@@ -8,7 +8,11 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
+struct pt_regs;
+
 unsigned int lt_stacktrace_current(unsigned long *ip, unsigned int max);
+unsigned int lt_stacktrace_at(struct pt_regs *regs, unsigned long *ip,
+			      unsigned int max);
 unsigned int lt_stacktrace_interrupted(unsigned long *ip, unsigned int max);
 unsigned int lt_stacktrace_switched_out(struct task_struct *task,
 					unsigned long *ip, unsigned int max);

@@ -22,6 +22,11 @@ const char *const lock_kind_names[NR_LT_LOCKS] = {
 	[LT_LOCK_IS_SPINLOCK] = "spinlock",
 	[LT_LOCK_IS_RWLOCK_READ] = "rwlock_read",
 	[LT_LOCK_IS_RWLOCK_WRITE] = "rwlock_write",
+	[LT_LOCK_IS_FUTEX] = "futex",
+	[LT_LOCK_IS_FUTEX_PI] = "futex_pi",
+	[LT_LOCK_IS_FUTEX_OTHER] = "futex_other",
+	[LT_LOCK_IS_FLOCK] = "flock",
+	[LT_LOCK_IS_POSIX] = "posix",
 };
 
 int lock_group_name(u64 id, char *name)

@@ -17,6 +17,9 @@
  *
  * If it is, the lock was there when it was read, and the owner held it within this RCU
  * read-side section. If not, the owner is unknown, and never looked at.
+ *
+ * A lock of user space is read in the memory of the waiter, which the thread makes its own
+ * for that while; see futex.c. That of a file: see file.c.
  */
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -38,17 +41,34 @@ static void nobody(struct lt_lock_holder *holder)
 	};
 }
 
-/* By the waiter, which is not in the way of itself. The private bytes are its own. */
+/*
+ * Who has the lock, into @owner. A lock of the kernel that the waiter has by now, it has
+ * waited for: it is about to say so.
+ */
+static enum lt_lock_held owner_of(const struct lock_wait *wait,
+				  struct task_struct *waiter,
+				  struct task_struct **owner)
+{
+	enum lt_lock_held held;
+
+	if (lock_is_futex(wait))
+		return lock_futex_owner(wait, waiter, owner);
+	if (lock_is_of_user(wait))
+		return lock_file_owner(wait, owner);
+	held = lt_lock_owner(wait->lock, wait->kind, owner);
+	if (*owner != waiter)
+		return held;
+	*owner = NULL;
+	return LT_LOCK_HELD_UNKNOWN;
+}
+
+/* By the waiter. */
 void holder_note(struct lock_wait *wait)
 {
 	struct task_struct *task;
 
 	rcu_read_lock();
-	wait->held = lt_lock_owner(wait->lock, wait->kind, &task);
-	if (task == current) {
-		task = NULL;
-		wait->held = LT_LOCK_HELD_UNKNOWN;
-	}
+	wait->held = owner_of(wait, current, &task);
 	if (task) {
 		memcpy(wait->holder_comm, task->comm, TASK_COMM_LEN);
 		wait->holder_pid = task->pid;
@@ -111,15 +131,15 @@ static struct task_struct *find(struct lt_lock_holder *holder,
 				const struct latency_tracker_verdict *verdict)
 {
 	const struct lock_wait *wait = verdict->priv;
-	struct task_struct *task;
-	u32 held = lt_lock_owner(wait->lock, wait->kind, &task);
+	struct task_struct *waiter = lt_task_find(verdict, wait->pid), *task;
+	u32 held;
 
+	if (!waiter)
+		return NULL;
+	held = owner_of(wait, waiter, &task);
 	/* See above; pairs with the end of the event, an atomic operation with a value. */
 	smp_rmb();
 	if (!lt_is_pending(verdict))
-		return NULL;
-	/* It has it by now, and is about to say so. */
-	if (task == *(struct task_struct *const *)verdict->key)
 		return NULL;
 	holder->held = held;
 	if (task)
@@ -138,12 +158,19 @@ static struct task_struct *find(struct lt_lock_holder *holder,
 void holder_now(struct lt_lock_holder *holder, struct lt_stack *stack,
 		const struct latency_tracker_verdict *verdict)
 {
+	const struct lock_wait *wait = verdict->priv;
+	struct mm_struct *mm = NULL;
 	struct task_struct *task;
 	bool runs;
 
 	nobody(holder);
 	stack->first = 0;
 	stack->nr = 0;
+	if (lock_is_futex(wait)) {
+		mm = lock_futex_use_memory(verdict);
+		if (!mm)
+			return;
+	}
 	/* A stack that is given up meanwhile stays for a section like this. */
 	preempt_disable();
 	rcu_read_lock();
@@ -153,6 +180,8 @@ void holder_now(struct lt_lock_holder *holder, struct lt_stack *stack,
 		lt_stack_of_other(stack, task);
 	rcu_read_unlock();
 	preempt_enable();
+	if (mm)
+		lock_futex_unuse_memory(mm);
 	/* The address is all that is compared there. */
 	if (task && runs)
 		lt_look_at_task(&lock_look, stack, task, holder->cpu);

@@ -10,7 +10,13 @@
 #include "usecase/look_task.h"
 #include "wrapper/lock.h"
 
+struct file_lock;
+struct inode;
+struct kprobe;
 struct lt_threshold;
+struct lt_usecase;
+struct mm_struct;
+struct pt_regs;
 
 /**
  * enum lock_holder_state - what the holder of a lock is doing
@@ -32,7 +38,11 @@ enum lock_holder_state {
 
 /**
  * struct lock_wait - private data of an event: a task waits for a lock
- * @lock: the lock
+ * @lock: its address: in the kernel, in user space, or of the inode
+ * @request: of a lock on a file; the inode stays while the task waits
+ * @ino: the inode's number; 0 if it is no lock on a file
+ * @dev: of its file system; likewise
+ * @value: of user space: what the waiter expects there
  * @woken_ns: when it was woken last, ns of latency_tracker_clock(); 0 if it was not
  * @waker_pid: of the task that woke it; -1 if that was an interrupt
  * @waker_comm: likewise; "-"
@@ -44,9 +54,13 @@ enum lock_holder_state {
  * @pid: of the waiter
  * @held: enum lt_lock_held, at the begin
  * @kind: enum lt_lock_kind
+ * @compat: the waiter is in a system call of a 32-bit machine
+ * @stack: of the waiter, where it is noted at the begin: see calls.c
  */
 struct lock_wait {
 	const void *lock;
+	const void *request;
+	u64 ino;
 	u64 woken_ns;
 	char waker_comm[TASK_COMM_LEN];
 	char holder_comm[TASK_COMM_LEN];
@@ -55,12 +69,75 @@ struct lock_wait {
 	pid_t holder_pid;
 	pid_t holder_tgid;
 	pid_t pid;
+	u32 dev;
+	u32 value;
 	u8 held;
 	u8 kind;
+	bool compat;
+#ifndef LT_HAVE_CONTENTION
+	struct lt_stack stack;
+#endif
 };
 
+/* The stack of the waiter into @stack, if it was noted. */
+static inline bool lock_stack_noted(struct lt_stack *stack,
+				    const struct lock_wait *wait)
+{
+#ifndef LT_HAVE_CONTENTION
+	if (wait->stack.nr) {
+		*stack = wait->stack;
+		return true;
+	}
+#endif
+	return false;
+}
+
+/* Of user space, or of a file: the waiter may be its own holder. */
+static inline bool lock_is_of_user(const struct lock_wait *wait)
+{
+	return wait->kind >= LT_LOCK_IS_FUTEX;
+}
+
+static inline bool lock_is_futex(const struct lock_wait *wait)
+{
+	return wait->kind >= LT_LOCK_IS_FUTEX &&
+	       wait->kind <= LT_LOCK_IS_FUTEX_OTHER;
+}
+
+extern struct lt_usecase lock_usecase;
 extern struct lt_look lock_look;
 extern const char *const lock_kind_names[NR_LT_LOCKS];
+
+bool lock_wait_is_wanted(struct latency_tracker *tracker, enum lt_lock_kind kind);
+int lock_wait_begin(struct latency_tracker *tracker, struct lock_wait *wait);
+void lock_wait_end(struct latency_tracker *tracker, const void *lock, int ret,
+		   struct pt_regs *regs);
+
+int lock_calls_hook(void);
+void lock_calls_unhook(void);
+unsigned long lock_calls_missed(void);
+
+int lock_futex_hook(void);
+void lock_futex_unhook(void);
+unsigned long lock_futex_missed(void);
+enum lt_lock_held lock_futex_owner(const struct lock_wait *wait,
+				   struct task_struct *waiter,
+				   struct task_struct **owner);
+void lock_futex_note(struct lock_wait *wait, const void *word, u32 value,
+		     enum lt_lock_kind kind);
+struct mm_struct *
+lock_futex_use_memory(const struct latency_tracker_verdict *verdict);
+void lock_futex_unuse_memory(struct mm_struct *mm);
+
+int lock_file_hook(void);
+void lock_file_unhook(void);
+unsigned long lock_file_missed(void);
+enum lt_lock_held lock_file_owner(const struct lock_wait *wait,
+				  struct task_struct **owner);
+void probe_flock_lock_inode(void *data, struct inode *inode,
+			    struct file_lock *request, int ret);
+void probe_posix_lock_inode(void *data, struct inode *inode,
+			    struct file_lock *request, int ret);
 
 void holder_note(struct lock_wait *wait);
 void holder_at_begin(struct lt_lock_holder *holder, const struct lock_wait *wait);

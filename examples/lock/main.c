@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lock latency: from when a task begins to wait for a lock of the kernel until it has it,
- * or gives up.
+ * Lock latency: from when a task begins to wait for a lock, of the kernel, of user space or
+ * on a file, until it has it, or gives up.
  *
  * Default threshold: 10 ms. While it waits past the timeout, and at the end, an event
  * lock_latency has the lock, the stack of the waiter, and three facts about others: who
  * held the lock when the wait began (ended) or holds it now, and does what (pending), and
  * who woke the waiter last, as that task gave the lock back.
  *
- * The kernel tells of a wait at contention_begin and contention_end, from 5.19 on. The
- * first comes again when a waiter changes from spinning to sleeping; and within the wait
- * for one lock there may be one for another, such as the spinlock of its list of waiters:
- * the outer one counts. What an interrupt waits for is not tracked.
+ * The kernel tells of a wait for one of its own at contention_begin and contention_end,
+ * from 5.19 on. The first comes again when a waiter changes from spinning to sleeping; and
+ * within the wait for one lock there may be one for another, such as the spinlock of its
+ * list of waiters: the outer one counts. What an interrupt waits for is not tracked.
  *
  * A spinlock is not tracked by default: its waiter would have it for longer, by what
  * the end costs, while others wait. An end does not say of what kind it is, so that of
  * such a wait costs a look-up all the same.
  *
- * The files: holder.c tells who holds a lock, groups.c has the kinds of locks.
+ * The files: holder.c tells who holds a lock, groups.c has the kinds of locks. futex.c, file.c
+ * and calls.c see the waits for locks of user space, on files, and of kernels before 5.19.
  */
 #include <linux/err.h>
 #include <linux/preempt.h>
@@ -27,6 +28,7 @@
 #include "examples/lock/lock.h"
 #include "usecase/filter_set.h"
 #include "usecase/usecase.h"
+#include "wrapper/filelock.h"
 #include "wrapper/sched.h"
 
 #define CREATE_TRACE_POINTS
@@ -42,12 +44,11 @@ static struct lt_keep keeps[] = {
 #define MAX_EVENTS	4096
 #define GROW_LIMIT	1048576
 
-static struct lt_usecase usecase;
-
 static struct lt_set kinds = {
 	.mask = GENMASK(NR_LT_LOCKS - 1, 0) & ~BIT(LT_LOCK_IS_SPINLOCK) &
-		~BIT(LT_LOCK_IS_RWLOCK_READ) & ~BIT(LT_LOCK_IS_RWLOCK_WRITE),
-	.usecase = &usecase,
+		~BIT(LT_LOCK_IS_RWLOCK_READ) & ~BIT(LT_LOCK_IS_RWLOCK_WRITE) &
+		~BIT(LT_LOCK_IS_FUTEX_OTHER),
+	.usecase = &lock_usecase,
 	.names = lock_kind_names,
 	.nr_names = NR_LT_LOCKS,
 };
@@ -58,33 +59,40 @@ static bool see(struct latency_tracker_event *event, void *arg)
 	return false;
 }
 
-static void probe_contention_begin(void *data, void *lock, unsigned int flags)
+/*
+ * Is a wait of the current task for a lock of that kind to be tracked? Not within the wait
+ * for another one.
+ */
+bool lock_wait_is_wanted(struct latency_tracker *tracker, enum lt_lock_kind kind)
 {
-	enum lt_lock_kind kind = lt_lock_kind(flags);
 	struct task_struct *task = current;
+
+	return lt_set_passes(&kinds, BIT(kind)) &&
+	       lt_task_passes(&lock_usecase, task) &&
+	       lt_task_in_cgroup(&lock_usecase, task) &&
+	       latency_tracker_for_each_event(tracker, &task, sizeof(task), see,
+					      NULL) <= 0;
+}
+
+/* The current task begins to, for a lock whose holder is noted in @seen. */
+int lock_wait_begin(struct latency_tracker *tracker, struct lock_wait *seen)
+{
 	struct lock_wait *wait;
 
-	if (!lt_set_passes(&kinds, BIT(kind)) || !in_task() ||
-	    !lt_task_passes(&usecase, task) || !lt_task_in_cgroup(&usecase, task))
-		return;
-	if (latency_tracker_for_each_event(data, &task, sizeof(task), see, NULL) > 0)
-		return;
-	wait = latency_tracker_slot_begin(data, lt_task_key(task), 0);
+	seen->pid = current->pid;
+	wait = latency_tracker_slot_begin(tracker, lt_task_key(current), 0);
 	if (IS_ERR_OR_NULL(wait))
-		return;
-	WRITE_ONCE(wait->lock, lock);
-	wait->kind = kind;
-	wait->pid = task->pid;
-	wait->woken_ns = 0;
-	wait->waking = 0;
-	holder_note(wait);
-	latency_tracker_slot_publish(data, wait, 0);
+		return -EAGAIN;
+	*wait = *seen;
+	latency_tracker_slot_publish(tracker, wait, 0);
+	return 0;
 }
 
 /* A wait that ends. */
 struct ending {
 	struct latency_tracker *tracker;
 	const void *lock;
+	struct pt_regs *regs;
 	int ret;
 };
 
@@ -99,15 +107,43 @@ static bool end(struct latency_tracker_event *event, void *arg)
 	return false;
 }
 
-static void probe_contention_end(void *data, void *lock, int ret)
+/*
+ * The current task does not wait for @lock any more: it has it, or an error. @regs: of a
+ * kprobe, or NULL.
+ */
+void lock_wait_end(struct latency_tracker *tracker, const void *lock, int ret,
+		   struct pt_regs *regs)
 {
-	struct ending ending = { .tracker = data, .lock = lock, .ret = ret };
+	struct ending ending = {
+		.tracker = tracker,
+		.lock = lock,
+		.regs = regs,
+		.ret = ret,
+	};
 	struct task_struct *task = current;
 
-	if (in_task() && lt_task_passes(&usecase, task))
-		latency_tracker_for_each_event(data, &task, sizeof(task), end,
+	if (lt_task_passes(&lock_usecase, task))
+		latency_tracker_for_each_event(tracker, &task, sizeof(task), end,
 					       &ending);
 }
+
+#ifdef LT_HAVE_CONTENTION
+static void probe_contention_begin(void *data, void *lock, unsigned int flags)
+{
+	struct lock_wait wait = { .lock = lock, .kind = lt_lock_kind(flags) };
+
+	if (!in_task() || !lock_wait_is_wanted(data, wait.kind))
+		return;
+	holder_note(&wait);
+	lock_wait_begin(data, &wait);
+}
+
+static void probe_contention_end(void *data, void *lock, int ret)
+{
+	if (in_task())
+		lock_wait_end(data, lock, ret, NULL);
+}
+#endif
 
 /*
  * Who wakes the waiter has given the lock back. Another task may take it in between, and give
@@ -145,8 +181,12 @@ static void probe_sched_process_free(void *data, struct task_struct *task)
 static struct lt_probe probes[] = {
 	LT_PROBE(sched_process_free),
 	LT_PROBE(sched_waking),
+	LT_PROBE(flock_lock_inode),
+	LT_PROBE(posix_lock_inode),
+#ifdef LT_HAVE_CONTENTION
 	LT_PROBE(contention_end),
 	LT_PROBE(contention_begin),
+#endif
 };
 
 /*
@@ -182,6 +222,8 @@ static void report_ended(const struct latency_tracker_verdict *verdict)
 	struct lt_lock_waker waker;
 	struct lt_lock_wait told = {
 		.lock = wait->lock,
+		.ino = wait->ino,
+		.dev = wait->dev,
 		.kind = wait->kind,
 		.ret = ending->ret,
 		.cpu = raw_smp_processor_id(),
@@ -191,7 +233,12 @@ static void report_ended(const struct latency_tracker_verdict *verdict)
 
 	waker_of(&waker, wait, verdict->now_ns);
 	holder_at_begin(&holder, wait);
-	lt_stack_of_current(&stack, &usecase, 0);
+	if (!lock_stack_noted(&stack, wait)) {
+		if (ending->regs)
+			lt_stack_at(&stack, ending->regs);
+		else
+			lt_stack_of_current(&stack, &lock_usecase, 0);
+	}
 	lt_trace(lock_latency, verdict, current, &told, &holder, &waker, &stack,
 		 &no_stack);
 }
@@ -200,7 +247,12 @@ static void report_pending(const struct latency_tracker_verdict *verdict)
 {
 	const struct lock_wait *wait = verdict->priv;
 	struct lt_lock_waker waker = { .handover = -1, .comm = "-", .pid = -1 };
-	struct lt_lock_wait told = { .lock = wait->lock, .kind = wait->kind };
+	struct lt_lock_wait told = {
+		.lock = wait->lock,
+		.ino = wait->ino,
+		.dev = wait->dev,
+		.kind = wait->kind,
+	};
 	struct lt_stack stack, holder_stack;
 	struct lt_lock_holder holder;
 	struct task_struct *task;
@@ -210,7 +262,8 @@ static void report_pending(const struct latency_tracker_verdict *verdict)
 	rcu_read_lock();
 	task = lt_task_find(verdict, wait->pid);
 	if (task) {
-		lt_stack_of_other(&stack, task);
+		if (!lock_stack_noted(&stack, wait))
+			lt_stack_of_other(&stack, task);
 		told.cpu = task_cpu(task);
 		trace_lock_latency(verdict, task, &told, &holder, &waker, &stack,
 				   &holder_stack);
@@ -247,7 +300,7 @@ static void belongs(const struct latency_tracker_verdict *verdict,
 
 LT_GROUPING(grouping, ids, "kind", "cgroup");
 
-static struct lt_usecase usecase = {
+struct lt_usecase lock_usecase = {
 	.name = "lock",
 	.owner = THIS_MODULE,
 	LT_PROBES(probes),
@@ -266,12 +319,43 @@ static struct lt_usecase usecase = {
 	.belongs = belongs,
 };
 
-LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
-LT_TASK_FILTER_PARAMS(usecase);
+LT_USECASE_PARAMS(lock_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
+LT_TASK_FILTER_PARAMS(lock_usecase);
 LT_LOOK_PARAMS(lock_look);
 
 module_param_cb(kinds, &lt_set_ops, &kinds, 0644);
-MODULE_PARM_DESC(kinds, "Track only waits for locks of these kinds, with commas: mutex, semaphore, rwsem_read, rwsem_write, rt_mutex, rwbase_read, rwbase_write, percpu_read, percpu_write, spinlock, rwlock_read, rwlock_write; or all (default: all but the last three)");
+MODULE_PARM_DESC(kinds, "Track only waits for locks of these kinds, with commas: mutex, semaphore, rwsem_read, rwsem_write, rt_mutex, rwbase_read, rwbase_write, percpu_read, percpu_write, spinlock, rwlock_read, rwlock_write, futex, futex_pi, futex_other, flock, posix; or all (default: all but those of spinlocks and rwlocks, and futex_other)");
+
+static int missed_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%lu\n", lock_futex_missed() +
+			  lock_file_missed() + lock_calls_missed());
+}
+
+static const struct kernel_param_ops missed_ops = {
+	.get = missed_get,
+};
+
+module_param_cb(missed, &missed_ops, NULL, 0444);
+MODULE_PARM_DESC(missed, "How often the begin or the end of a wait was not seen");
+
+/* A kernel that does not allow one of these has the others all the same. */
+static void hook_all(void)
+{
+	if (lock_futex_hook())
+		pr_warn("%s: waits for locks of user space are not seen\n",
+			KBUILD_MODNAME);
+	if (lock_calls_hook())
+		pr_warn("%s: waits for locks of the kernel are not seen\n",
+			KBUILD_MODNAME);
+}
+
+static void unhook_all(void)
+{
+	lock_calls_unhook();
+	lock_futex_unhook();
+	lock_file_unhook();
+}
 
 static int __init lock_init(void)
 {
@@ -280,19 +364,33 @@ static int __init lock_init(void)
 	err = lt_look_at_tasks_start(&lock_look);
 	if (err)
 		return err;
-	err = lt_usecase_start(&usecase);
+	err = lt_usecase_start(&lock_usecase);
 	if (err)
-		lt_look_end(&lock_look);
+		goto err_look;
+	err = lock_file_hook();
+	if (err)
+		goto err_usecase;
+	hook_all();
+	/* What has begun before these were hooked may have ended unseen. */
+	latency_tracker_clear(lock_usecase.tracker);
+	return 0;
+err_usecase:
+	lt_usecase_stop(&lock_usecase);
+err_look:
+	lt_look_end(&lock_look);
 	return err;
 }
 module_init(lock_init);
 
 static void __exit lock_exit(void)
 {
-	lt_usecase_stop(&usecase);
+	/* None begins, so that none ends unseen. */
+	latency_tracker_set_tracking(lock_usecase.tracker, false);
+	unhook_all();
+	lt_usecase_stop(&lock_usecase);
 	lt_look_end(&lock_look);
 }
 module_exit(lock_exit);
 
-MODULE_DESCRIPTION("Time that tasks wait for locks of the kernel, and who held them");
+MODULE_DESCRIPTION("Time that tasks wait for locks, and who held them");
 MODULE_LICENSE("GPL");

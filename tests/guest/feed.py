@@ -284,7 +284,7 @@ VECTORS = b'HI TIMER NET_TX NET_RX BLOCK IRQ_POLL TASKLET SCHED HRTIMER RCU'.spl
 STATES = (b'preempted sleeping blocked other yielded throttled stopped traced frozen '
           b'unknown').split()
 KINDS = (b'mutex semaphore rwsem_read rwsem_write rt_mutex rwbase_read rwbase_write percpu_read '
-         b'percpu_write spinlock rwlock_read rwlock_write').split()
+         b'percpu_write spinlock rwlock_read rwlock_write futex futex_pi futex_other flock posix').split()
 FORMATS = (
     Format('/threshold_ns', hexadecimal_too, slow=False),
     Format('/timeout_ns', hexadecimal_too, slow=False),

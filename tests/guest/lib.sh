@@ -187,12 +187,6 @@ unload()
 	done
 }
 
-# tracks_locks: does this kernel tell of waits for locks?
-tracks_locks()
-{
-	grep -q " __traceiter_contention_begin" /proc/kallsyms
-}
-
 # param TRACKER NAME [VALUE]: read or write a module parameter.
 param()
 {
@@ -458,12 +452,12 @@ truth_delay()
 	echo "# truth: $1|$2|$3|$4||||||"
 }
 
-# truth_count TRACKER CASE FIGURES: what an independent observer saw in the same run, as
+# truth_count TRACKER CASE FIGURES [SKIPPED]: what an independent observer saw in the same run, as
 # observe.py prints it. Call it while the tracker is loaded: it tells what was skipped.
 truth_count()
 {
 	echo "# truth: $1|$2|||$(field observed "$3")|$(field late "$3")|$(field reported "$3")|$(
-		field missed "$3")|$(field invented "$3")|$(count "$1" skipped)"
+		field missed "$3")|$(field invented "$3")|${4:-$(count "$1" skipped)}"
 }
 
 # The tracker that reports a KIND of observe.py.

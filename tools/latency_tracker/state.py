@@ -32,7 +32,7 @@ KNOWN = {known.name: known for known in (
 )}
 
 # Those that are loaded by name only, and what an operation of them is.
-OPTIONAL = {'lock': 'a wait for a lock of the kernel, from Linux 5.19 on'}
+OPTIONAL = {'lock': 'a wait for a lock, of the kernel, of user space or on a file'}
 
 
 class Tracker:

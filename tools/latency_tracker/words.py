@@ -232,8 +232,21 @@ def _network(report: Report) -> Words:
 # Behind "a": the kinds of locks, see Documentation/ABI/trace-events.
 LOCKS = {'rwsem_read': 'semaphore to read', 'rwsem_write': 'semaphore to write', 'rt_mutex': 'rt_mutex',
          'rwbase_read': 'lock to read', 'rwbase_write': 'lock to write', 'percpu_read': 'per-CPU semaphore to read',
-         'percpu_write': 'per-CPU semaphore to write', 'rwlock_read': 'rwlock to read', 'rwlock_write': 'rwlock to write'}
+         'percpu_write': 'per-CPU semaphore to write', 'rwlock_read': 'rwlock to read', 'rwlock_write': 'rwlock to write',
+         'futex': 'lock of user space', 'futex_pi': 'lock of user space with priority inheritance',
+         'flock': 'lock on a file', 'posix': 'lock on a range of a file'}
 HOLDERS = {'running': 'runs', 'runnable': 'waits for a CPU', 'blocked': 'is blocked', 'sleeping': 'is asleep'}
+
+
+def _lock_of(report: Report) -> str:
+    """Which lock."""
+    if report.text('kind') == 'futex_other':
+        return 'a condition of user space'
+    text = f'a {LOCKS.get(report.text("kind"), report.text("kind"))}{_lock_name(report.text("lock"))}'
+    if report.number('ino') > 0:
+        dev = report.number('dev')
+        text += f', inode {report.number("ino")} on {dev >> 20}:{dev & 0xfffff}'
+    return text
 
 
 def _lock_name(value: str) -> str:
@@ -254,12 +267,13 @@ def _lock_holder(report: Report) -> str:
 
 
 def _lock(report: Report) -> Words:
-    kind = LOCKS.get(report.text('kind'), report.text('kind'))
-    lock = f'a {kind}{_lock_name(report.text("lock"))}'
+    lock = _lock_of(report)
     verb = 'waited' if report.ended else 'has been waiting'
     text = f'{_task(report)} {verb} {human(report.delay_ns)} for {lock}'
     if report.number('holder_pid') >= 0:
         text += f', which {_task(report, "holder_")} {"had when it came" if report.ended else "has"}'
+        if report.text('held_by') == 'hint':
+            text += ', as far as its memory tells'
     elif report.text('held_by') == 'readers':
         text += f', which readers {"had when it came" if report.ended else "have"}'
     details = list(filter(None, [_lock_holder(report)]))

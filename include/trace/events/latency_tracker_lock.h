@@ -8,6 +8,7 @@
 #if !defined(_LT_TRACE_LOCK_H) || defined(TRACE_HEADER_MULTI_READ)
 #define _LT_TRACE_LOCK_H
 
+#include <linux/kdev_t.h>
 #include <linux/tracepoint.h>
 #include <trace/events/latency_tracker_format.h>
 
@@ -49,13 +50,17 @@ struct lt_lock_waker {
 
 /**
  * struct lt_lock_wait - for a lock
- * @lock: its address
+ * @lock: its address; of a lock on a file that of the inode
+ * @ino: the number of that inode, else 0
+ * @dev: of its file system, else 0
  * @kind: enum lt_lock_kind
  * @ret: 0 if the waiter has it, or an error, such as of a signal
  * @cpu: of the waiter
  */
 struct lt_lock_wait {
 	const void *lock;
+	u64 ino;
+	dev_t dev;
 	u32 kind;
 	int ret;
 	int cpu;
@@ -78,11 +83,14 @@ struct lt_lock_wait {
 	NEXT(3, "rwsem_write") NEXT(4, "rt_mutex") NEXT(5, "rwbase_read") \
 	NEXT(6, "rwbase_write") NEXT(7, "percpu_read")			\
 	NEXT(8, "percpu_write") NEXT(9, "spinlock")			\
-	NEXT(10, "rwlock_read") NEXT(11, "rwlock_write")
+	NEXT(10, "rwlock_read") NEXT(11, "rwlock_write")		\
+	NEXT(12, "futex") NEXT(13, "futex_pi") NEXT(14, "futex_other")	\
+	NEXT(15, "flock") NEXT(16, "posix")
 
 /* enum lt_lock_held of wrapper/lock.h */
 #define LT_VALUES_LOCK_HELD(FIRST, NEXT)				\
-	FIRST(0, "unknown") NEXT(1, "task") NEXT(2, "readers")
+	FIRST(0, "unknown") NEXT(1, "task") NEXT(2, "readers")		\
+	NEXT(3, "hint") NEXT(4, "process")
 
 /* enum lock_holder_state of examples/lock/lock.h */
 #define LT_VALUES_LOCK_HOLDER(FIRST, NEXT)				\
@@ -104,6 +112,7 @@ struct lt_lock_wait {
 	F(INT, u64, start, verdict->start_ns)				\
 	F(INT, s64, handover, waker->handover)				\
 	F(INT, u64, cgroup_id, lt_task_cgroup_id(task))			\
+	F(INT, u64, ino, wait->ino)					\
 	F(ADDR, lock, wait->lock)					\
 	F(ADDR, holder_lock, holder->lock)				\
 	F(TEXT, comm, TASK_COMM_LEN, task->comm)			\
@@ -114,6 +123,7 @@ struct lt_lock_wait {
 	F(INT, pid_t, holder_pid, holder->pid)				\
 	F(INT, pid_t, holder_tgid, holder->tgid)			\
 	F(INT, pid_t, waker_pid, waker->pid)				\
+	F(INT, dev_t, dev, wait->dev)					\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
 	F(ENUM, u32, kind, LOCK_KIND, wait->kind)			\
 	F(ENUM, u32, held_by, LOCK_HELD, holder->held)			\
@@ -132,12 +142,14 @@ TRACE_EVENT(lock_latency,
 
 	TP_fast_assign(LT_FIELDS_LOCK_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, lock=" LT_LOCK_FMT ", kind=%s, ret=%d, held_by=%s, holder_comm=%s, holder_pid=%d, holder_tgid=%d, holder_state=%s, holder_cpu=%d, holder_lock=" LT_LOCK_FMT ", waker_comm=%s, waker_pid=%d, handover=%lld, cgroup_id=%llu, stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, cpu=%d, delay=%llu, flag=%s, start=%llu, lock=" LT_LOCK_FMT ", kind=%s, dev=%d,%d, ino=%llu, ret=%d, held_by=%s, holder_comm=%s, holder_pid=%d, holder_tgid=%d, holder_state=%s, holder_cpu=%d, holder_lock=" LT_LOCK_FMT ", waker_comm=%s, waker_pid=%d, handover=%lld, cgroup_id=%llu, stack="
 		  LT_STACK_FMT ", holder_stack=" LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->cpu,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
 		  LT_SHOW_ADDR(__entry->lock),
-		  LT_SHOW(LOCK_KIND, __entry->kind), __entry->ret,
+		  LT_SHOW(LOCK_KIND, __entry->kind),
+		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->ino,
+		  __entry->ret,
 		  LT_SHOW(LOCK_HELD, __entry->held_by),
 		  __entry->holder_comm, __entry->holder_pid,
 		  __entry->holder_tgid,

@@ -11,22 +11,13 @@ else
 	is_rt=no
 fi
 
-# plan_locks N: as many results, if the kernel tells of waits for locks.
+# plan_locks N: as many results, with the module.
 plan_locks()
 {
-	local nr
-
 	plan "$1"
-	if tracks_locks; then
-		modprobe latency_tracker_locks
-		# Is the name of a variable known here? Without CONFIG_KALLSYMS_ALL it is not.
-		known=$(grep -q " [bd] hold_semaphore" /proc/kallsyms && echo yes || echo no)
-		return
-	fi
-	for ((nr = 1; nr <= $1; nr++)); do
-		skip "before Linux 5.19 the kernel does not tell of waits for locks" "$nr"
-	done
-	exit
+	modprobe latency_tracker_locks
+	# Is the name of a variable known here? Without CONFIG_KALLSYMS_ALL it is not.
+	known=$(grep -q " [bd] hold_semaphore" /proc/kallsyms && echo yes || echo no)
 }
 
 # Whoever holds a lock is on CPU 1, whoever tests is not.
@@ -70,4 +61,39 @@ is_called()
 turn()
 {
 	field "$2" "$(grep "pid=$1 " <<<"$out")"
+}
+
+# of_seen NAME: a count of locks.py judge.
+of_seen()
+{
+	field "$1" "$seen"
+}
+
+# judge_crowd KIND TOLD COMMAND...: two results about a crowd that takes a lock of this kind. The
+# tracker calls it TOLD. COMMAND is a script, and prints the turns.
+judge_crowd()
+{
+	local kind=$1 told=$2 named sure before may_miss
+
+	shift 2
+	trace_kb=32768 trace_start latency_tracker/lock_latency
+	before=$(param lock missed)
+	python3 "$@" >"$T/turns"
+	trace_stop "$T/trace"
+	may_miss=$(($(count lock skipped) + $(param lock missed) - before))
+	seen=$(python3 "$LIBDIR/locks.py" judge "$T/trace" "$T/turns" "$kind" "$told")
+	diag "$kind: $seen"
+	truth_count lock "waits for a $kind" "observed=$(of_seen turns) late=$(of_seen waited) reported=$(of_seen told) \
+missed=$(of_seen missed) invented=$(of_seen invented)" $may_miss
+	result $(($(of_seen told) >= 1000 && $(of_seen missed) <= may_miss && $(of_seen missed) * 100 <= $(of_seen waited) &&
+		  $(of_seen invented) == 0 && $(of_seen wrong_delay) == 0)) \
+		"$kind: $(of_seen waited) waits by the clock of its user, $(of_seen missed) missed, of at most $may_miss that were\
+ counted; of $(of_seen told) reports $(of_seen invented) are of none, $(of_seen wrong_delay) have another delay"
+	named=$(of_seen named) sure=$(of_seen sure)
+	# The kernel does not note who has a semaphore.
+	[ "$kind" != semaphore ] || named=$sure
+	result $(($(of_seen wrong_holder) == 0 && $(of_seen wrong_waker) == 0 && sure > 150 && named * 100 >= sure * 99 &&
+		  $(of_seen woken) * 100 >= $(of_seen waited) * 90)) \
+		"$kind: of $sure holders that are known for sure $(of_seen named) were named, $(of_seen wrong_holder) wrong;\
+ of $(of_seen woken) wakers $(of_seen wrong_waker), $(of_seen by_the_last) of them the last holder"
 }

@@ -27,7 +27,7 @@
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
-#define HOLD_MAX_MS	5000
+#define HOLD_MAX_MS	10000
 #define TURNS		16384
 
 static DEFINE_MUTEX(hold_mutex);

@@ -169,9 +169,10 @@ explained "a device that does not answer" call:preadv2 disk:sda stage:request st
 echo 30 | tee $device/timeout >$device/eh_timeout
 
 # Of writes that come from the page cache it lets two go at a time, of a disk that takes one.
+# Then the fsync flushes the cache of that disk, which waits behind the same writes.
 echo 75000 >$queue/wbt_lat_usec || give_up "no write-back throttling"
 beside_others rq_qos_wait "if=/dev/zero of=/dev/sda seek=@ oflag=dsync" "write-back throttling" fsync -- \
-	call:fsync disk:sda stage:bio io:getrq
+	call:fsync disk:sda stage:bio io:getrq io:flush?
 
 modprobe dm_delay
 dmsetup create --noudevsync lt-slow --table "0 65536 delay /dev/sda 0 500" || give_up "no dm-delay"

@@ -41,16 +41,11 @@ unsigned long lock_calls_missed(void)
 }
 
 /* Returns 0 if the return of the call is of interest. */
-static int begin_noted(struct kretprobe_instance *call, struct pt_regs *regs,
-		       struct lock_wait *wait)
+static int begin_seen(struct kretprobe_instance *call, struct pt_regs *regs,
+		      struct lock_wait *wait)
 {
-	struct latency_tracker *tracker = lock_usecase.tracker;
-
-	if (!lock_wait_is_wanted(tracker, wait->kind))
-		return -EAGAIN;
-	lt_stack_at(&wait->stack, regs);
 	memcpy(call->data, &wait->lock, sizeof(wait->lock));
-	return lock_wait_begin(tracker, wait);
+	return lock_wait_begin(lock_usecase.tracker, wait, regs);
 }
 
 static int begin(struct kretprobe_instance *call, struct pt_regs *regs,
@@ -58,8 +53,7 @@ static int begin(struct kretprobe_instance *call, struct pt_regs *regs,
 {
 	struct lock_wait wait = { .lock = lt_kprobe_arg(regs, 0), .kind = kind };
 
-	holder_note(&wait);
-	return begin_noted(call, regs, &wait);
+	return begin_seen(call, regs, &wait);
 }
 
 static int end(struct kretprobe_instance *call, int ret)
@@ -96,10 +90,10 @@ static int on_futex(struct kretprobe_instance *call, struct pt_regs *regs)
 {
 	struct lock_wait wait;
 
-	lock_futex_note(&wait, lt_kprobe_arg(regs, 0),
-			(u32)(unsigned long)lt_kprobe_arg(regs, 2),
-			LT_LOCK_IS_FUTEX);
-	return begin_noted(call, regs, &wait);
+	lock_futex_see(&wait, lt_kprobe_arg(regs, 0),
+		       (u32)(unsigned long)lt_kprobe_arg(regs, 2),
+		       LT_LOCK_IS_FUTEX);
+	return begin_seen(call, regs, &wait);
 }
 
 /* futex_lock_pi(word, ...) */
@@ -107,8 +101,8 @@ static int on_futex_pi(struct kretprobe_instance *call, struct pt_regs *regs)
 {
 	struct lock_wait wait;
 
-	lock_futex_note(&wait, lt_kprobe_arg(regs, 0), 0, LT_LOCK_IS_FUTEX_PI);
-	return begin_noted(call, regs, &wait);
+	lock_futex_see(&wait, lt_kprobe_arg(regs, 0), 0, LT_LOCK_IS_FUTEX_PI);
+	return begin_seen(call, regs, &wait);
 }
 
 static int return_nothing(struct kretprobe_instance *call, struct pt_regs *regs)

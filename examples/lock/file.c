@@ -34,14 +34,10 @@ static void tried(struct latency_tracker *tracker, const struct inode *inode,
 
 	if (current->flags & PF_KTHREAD)
 		return;
-	if (ret != FILE_LOCK_DEFERRED) {
+	if (ret != FILE_LOCK_DEFERRED)
 		lock_wait_end(tracker, inode, ret, NULL);
-		return;
-	}
-	if (!lock_wait_is_wanted(tracker, kind))
-		return;
-	holder_note(&wait);
-	lock_wait_begin(tracker, &wait);
+	else
+		lock_wait_begin(tracker, &wait, NULL);
 }
 
 void probe_flock_lock_inode(void *data, struct inode *inode,

@@ -140,9 +140,9 @@ void lock_futex_unuse_memory(struct mm_struct *mm)
 	mmput(mm);
 }
 
-/* The current task is about to wait for @word: who has it, and what kind of wait is it? */
-void lock_futex_note(struct lock_wait *wait, const void *word, u32 value,
-		     enum lt_lock_kind kind)
+/* The current task is about to wait for @word: what kind of wait is it? */
+void lock_futex_see(struct lock_wait *wait, const void *word, u32 value,
+		    enum lt_lock_kind kind)
 {
 	bool shared;
 	pid_t id;
@@ -153,24 +153,23 @@ void lock_futex_note(struct lock_wait *wait, const void *word, u32 value,
 		.kind = kind,
 		.compat = in_compat_syscall(),
 	};
+	if (kind != LT_LOCK_IS_FUTEX)
+		return;
 	/* Has it the form of a lock? Whoever has it may be gone. */
 	id = owner_id(wait, &shared);
-	if (kind == LT_LOCK_IS_FUTEX && id <= 0)
+	if (id <= 0)
 		wait->kind = LT_LOCK_IS_FUTEX_OTHER;
-	if (kind == LT_LOCK_IS_FUTEX && id == NO_OWNER)
+	if (id == NO_OWNER)
 		atomic_inc(&without_owner);
-	holder_note(wait);
 }
 
 #ifdef LT_HAVE_CONTENTION
 static void begin(const struct lt_futex_call *call, enum lt_lock_kind kind)
 {
-	struct latency_tracker *tracker = lock_usecase.tracker;
 	struct lock_wait wait;
 
-	lock_futex_note(&wait, call->word, call->value, kind);
-	if (lock_wait_is_wanted(tracker, wait.kind))
-		lock_wait_begin(tracker, &wait);
+	lock_futex_see(&wait, call->word, call->value, kind);
+	lock_wait_begin(lock_usecase.tracker, &wait, NULL);
 }
 
 static int on_wait(struct kprobe *kp, struct pt_regs *regs)

@@ -79,6 +79,15 @@ struct lock_wait {
 #endif
 };
 
+/* As long as a call of a hooked function lasts, its stack ends in it. */
+static inline void lock_stack_note(struct lock_wait *wait, struct pt_regs *regs)
+{
+#ifndef LT_HAVE_CONTENTION
+	if (regs)
+		lt_stack_at(&wait->stack, regs);
+#endif
+}
+
 /* The stack of the waiter into @stack, if it was noted. */
 static inline bool lock_stack_noted(struct lt_stack *stack,
 				    const struct lock_wait *wait)
@@ -108,8 +117,8 @@ extern struct lt_usecase lock_usecase;
 extern struct lt_look lock_look;
 extern const char *const lock_kind_names[NR_LT_LOCKS];
 
-bool lock_wait_is_wanted(struct latency_tracker *tracker, enum lt_lock_kind kind);
-int lock_wait_begin(struct latency_tracker *tracker, struct lock_wait *wait);
+int lock_wait_begin(struct latency_tracker *tracker, struct lock_wait *wait,
+		    struct pt_regs *regs);
 void lock_wait_end(struct latency_tracker *tracker, const void *lock, int ret,
 		   struct pt_regs *regs);
 
@@ -123,8 +132,8 @@ unsigned long lock_futex_missed(void);
 enum lt_lock_held lock_futex_owner(const struct lock_wait *wait,
 				   struct task_struct *waiter,
 				   struct task_struct **owner);
-void lock_futex_note(struct lock_wait *wait, const void *word, u32 value,
-		     enum lt_lock_kind kind);
+void lock_futex_see(struct lock_wait *wait, const void *word, u32 value,
+		    enum lt_lock_kind kind);
 struct mm_struct *
 lock_futex_use_memory(const struct latency_tracker_verdict *verdict);
 void lock_futex_unuse_memory(struct mm_struct *mm);

@@ -63,7 +63,7 @@ static bool see(struct latency_tracker_event *event, void *arg)
  * Is a wait of the current task for a lock of that kind to be tracked? Not within the wait
  * for another one.
  */
-bool lock_wait_is_wanted(struct latency_tracker *tracker, enum lt_lock_kind kind)
+static bool is_wanted(struct latency_tracker *tracker, enum lt_lock_kind kind)
 {
 	struct task_struct *task = current;
 
@@ -74,11 +74,19 @@ bool lock_wait_is_wanted(struct latency_tracker *tracker, enum lt_lock_kind kind
 					      NULL) <= 0;
 }
 
-/* The current task begins to, for a lock whose holder is noted in @seen. */
-int lock_wait_begin(struct latency_tracker *tracker, struct lock_wait *seen)
+/*
+ * The current task begins to wait: @seen has the lock and its kind. @regs: of the function
+ * that it waits in, where that is hooked. Returns 0 if it is tracked.
+ */
+int lock_wait_begin(struct latency_tracker *tracker, struct lock_wait *seen,
+		    struct pt_regs *regs)
 {
 	struct lock_wait *wait;
 
+	if (!is_wanted(tracker, seen->kind))
+		return -ENOENT;
+	holder_note(seen);
+	lock_stack_note(seen, regs);
 	seen->pid = current->pid;
 	wait = latency_tracker_slot_begin(tracker, lt_task_key(current), 0);
 	if (IS_ERR_OR_NULL(wait))
@@ -132,10 +140,8 @@ static void probe_contention_begin(void *data, void *lock, unsigned int flags)
 {
 	struct lock_wait wait = { .lock = lock, .kind = lt_lock_kind(flags) };
 
-	if (!in_task() || !lock_wait_is_wanted(data, wait.kind))
-		return;
-	holder_note(&wait);
-	lock_wait_begin(data, &wait);
+	if (in_task())
+		lock_wait_begin(data, &wait, NULL);
 }
 
 static void probe_contention_end(void *data, void *lock, int ret)

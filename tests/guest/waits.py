@@ -10,7 +10,8 @@ disks, packets and interrupts count. Prints what the reports cover of the time, 
 and which causes are named that are none, each of at least a fifth of the time:
     waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
 A NAME is FIELD:VALUE, such as call:fsync, state:stopped, waker:COMM, holder:COMM, cause:throttled, stall:memory,
-disk:sda, stage:device, io:throttled (of a bio), packet:lo, qdisc:KIND, irq:NAME. One with a ? behind it may be named, or not.
+disk:sda, stage:device, io:throttled (of a bio), packet:lo, qdisc:KIND, irq:NAME, lock:KIND, held:COMM
+(who held the lock). One with a ? behind it may be named, or not.
 """
 import sys
 from collections import Counter
@@ -20,7 +21,7 @@ import ftrace
 # What these fields say is the cause of a wait, if it is there.
 CAUSES = {'state:' + state for state in ('preempted', 'yielded', 'throttled', 'stopped', 'traced',
                                          'frozen', 'other')}
-CAUSE_FIELDS = ('cause', 'holder', 'disk', 'io', 'packet', 'qdisc', 'irq', 'stall')
+CAUSE_FIELDS = ('cause', 'holder', 'disk', 'io', 'packet', 'qdisc', 'irq', 'stall', 'lock', 'held')
 OTHERS = 'of others: '
 UNKNOWN = {'state:unknown', 'cause:unknown', 'io:unknown'}
 
@@ -44,6 +45,9 @@ def names(event, fields):
         return {f'packet:{fields["dev"]}'} | queue
     if event == 'irq_latency':
         return {f'irq:{fields["name"].replace(" ", "_")}'}
+    if event == 'lock_latency':
+        held = {f'held:{fields["holder_comm"]}'} if fields['holder_comm'] != '-' else set()
+        return {f'lock:{fields["kind"]}'} | held
     return set()
 
 

@@ -10,7 +10,7 @@ taskset -pc 0 $$ >/dev/null
 # watch: the reports of all trackers from now on.
 watch()
 {
-	trace_start latency_tracker/{block,wakeup,syscall,network,irq}_latency \
+	trace_start latency_tracker/{block,wakeup,syscall,network,irq,lock}_latency \
 		latency_tracker/offcpu_sched_switch
 }
 

@@ -68,7 +68,7 @@ done
 judged "a page that was swapped out" state:blocked disk:sda stage:device io:device? stall:memory?
 swapoff "$T/mnt/swap"
 on_disk "the lock of an inode, held over I/O" 500 inode "$T/mnt/inode" -- \
-	call:fchmod waker:lt-holder disk:sda stage:device io:device?
+	call:fchmod waker:lt-holder lock:rwsem_write? lock:rt_mutex? held:lt-holder disk:sda stage:device io:device?
 
 # Where the victim is, by the kernel, for as long as it is there: $T/stacks.
 watch_stacks()

@@ -96,9 +96,9 @@ interrupted()
 wait_alone "nanosleep" sleep call:clock_nanosleep
 wait_alone "a child that does not end" child call:wait4 waker:lt-holder
 wait_alone "a pipe that nobody writes to" pipe call:read waker:lt-holder
-wait_alone "a lock of user space" lock call:futex waker:lt-holder
+wait_alone "a lock of user space" lock call:futex waker:lt-holder lock:futex held:lt-holder
 prepare flock "$T/lock"
-explained "flock" call:flock waker:lt-holder
+explained "flock" call:flock waker:lt-holder lock:flock held:lt-holder
 wait_alone "a supervisor of its system calls" supervised call:getppid waker:lt-holder
 wait_alone "a datagram that nobody reads" datagram packet:lo
 kept "SIGSTOP" state:stopped stopped

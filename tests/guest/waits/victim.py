@@ -240,22 +240,25 @@ def inode(path):
 
 
 def lock():
-    """A lock of two threads, which is a futex."""
-    mutex, held = threading.Lock(), threading.Event()
+    """A pthread_mutex_t of two threads."""
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    from userlocks import Mutex
+    mutex, held = Mutex('mutex'), threading.Event()
 
     def hold():
         be_called('lt-holder')
-        with mutex:
-            held.set()
-            time.sleep(HELD_S)
+        mutex.take()
+        held.set()
+        time.sleep(HELD_S)
+        mutex.give()
 
     thread = threading.Thread(target=hold)
     ready()
     thread.start()
     held.wait()
     begun = time.monotonic_ns()
-    with mutex:
-        tell(begun, time.monotonic_ns())
+    mutex.take()
+    tell(begun, time.monotonic_ns())
     thread.join()
 
 

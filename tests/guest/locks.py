@@ -12,6 +12,7 @@ import bisect
 import os
 import random
 import sys
+import time
 from collections import Counter
 
 import ftrace
@@ -41,6 +42,8 @@ def crowd(tasks, turns, kinds):
             chance = random.Random(task)
             for _ in range(turns):
                 hold(f'lt-crowd{task}', chance.choice(kinds), str(chance.randrange(3)))
+                # The others are to have it, too.
+                time.sleep(0.001)
             os._exit(0)
     for _ in range(tasks):
         if os.wait()[1]:

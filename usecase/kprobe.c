@@ -65,6 +65,24 @@ int lt_kprobe_register(const struct lt_usecase *usecase, struct kprobe *kp,
 EXPORT_SYMBOL_GPL(lt_kprobe_register);
 
 /**
+ * lt_kprobe_missed() - how often a function was called within another probe, and not seen
+ * @kp: the kprobes
+ * @nr: number of @kp
+ *
+ * Context: Any.
+ * Return: of all of them together.
+ */
+unsigned long lt_kprobe_missed(const struct kprobe *kp, unsigned int nr)
+{
+	unsigned long missed = 0;
+
+	while (nr--)
+		missed += READ_ONCE(kp[nr].nmissed);
+	return missed;
+}
+EXPORT_SYMBOL_GPL(lt_kprobe_missed);
+
+/**
  * lt_kretprobe_unregister() - unregister kretprobes and wait for them
  * @rp: the kretprobes; those without an address are not registered
  * @nr: number of @rp

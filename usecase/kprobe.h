@@ -12,6 +12,7 @@ struct lt_usecase;
 int lt_kprobe_register(const struct lt_usecase *usecase, struct kprobe *kp,
 		       unsigned int nr);
 void lt_kprobe_unregister(struct kprobe *kp, unsigned int nr);
+unsigned long lt_kprobe_missed(const struct kprobe *kp, unsigned int nr);
 int lt_kretprobe_register(const struct lt_usecase *usecase,
 			  struct kretprobe *rp, unsigned int nr);
 void lt_kretprobe_unregister(struct kretprobe *rp, unsigned int nr);

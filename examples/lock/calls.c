@@ -14,21 +14,7 @@
 #include "usecase/usecase.h"
 #include "wrapper/kprobes.h"
 
-#ifdef LT_HAVE_CONTENTION
-int lock_calls_hook(void)
-{
-	return 0;
-}
-
-void lock_calls_unhook(void)
-{
-}
-
-unsigned long lock_calls_missed(void)
-{
-	return 0;
-}
-#else
+#ifndef LT_HAVE_CONTENTION
 /*
  * The data of a call: the address of the lock. More than MAX_ACTIVE calls of a function at a
  * time are counted in the parameter missed.
@@ -121,7 +107,10 @@ static int return_pointer(struct kretprobe_instance *call, struct pt_regs *regs)
 	return end(call, PTR_ERR_OR_ZERO((void *)regs_return_value(regs)));
 }
 
+#endif
+
 static struct kretprobe hooks[] = {
+#ifndef LT_HAVE_CONTENTION
 	CALL("__mutex_lock_slowpath", on_mutex, return_nothing),
 	CALL("__mutex_lock_interruptible_slowpath", on_mutex, return_error),
 	CALL("__mutex_lock_killable_slowpath", on_mutex, return_error),
@@ -136,6 +125,7 @@ static struct kretprobe hooks[] = {
 	CALL("percpu_down_write", on_percpu_write, return_nothing),
 	CALL("futex_wait", on_futex, return_error),
 	CALL("futex_lock_pi", on_futex_pi, return_error),
+#endif
 };
 
 int lock_calls_hook(void)
@@ -152,4 +142,3 @@ unsigned long lock_calls_missed(void)
 {
 	return lt_kretprobe_missed(hooks, ARRAY_SIZE(hooks));
 }
-#endif

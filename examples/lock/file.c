@@ -79,7 +79,7 @@ void lock_file_unhook(void)
 
 unsigned long lock_file_missed(void)
 {
-	return READ_ONCE(hooks[0].nmissed);
+	return lt_kprobe_missed(hooks, ARRAY_SIZE(hooks));
 }
 
 /* In an RCU read-side section; until its end @owner is valid. */

@@ -132,12 +132,13 @@ lock_futex_use_memory(const struct latency_tracker_verdict *verdict)
  * lock_futex_unuse_memory() - do so no more
  * @mm: of lock_futex_use_memory()
  *
- * Context: The same thread. May sleep.
+ * Context: The same thread.
  */
 void lock_futex_unuse_memory(struct mm_struct *mm)
 {
 	kthread_unuse_mm(mm);
-	mmput(mm);
+	/* The task may be gone: this thread, of real-time priority, must not give it all back. */
+	mmput_async(mm);
 }
 
 /* The current task is about to wait for @word: what kind of wait is it? */
@@ -214,13 +215,16 @@ static int on_waited_pi(struct kprobe *kp, struct pt_regs *regs)
 	lock_wait_end(lock_usecase.tracker, lt_kprobe_arg(regs, 0), ret, regs);
 	return 0;
 }
+#endif
 
-/* What ends a wait comes first. */
+/* What ends a wait comes first. Before 5.19: see calls.c. */
 static struct kprobe hooks[] = {
+#ifdef LT_HAVE_CONTENTION
 	{ .symbol_name = "futex_unqueue", .pre_handler = on_waited },
 	{ .symbol_name = LT_FUTEX_WAIT, .pre_handler = on_wait },
 	{ .symbol_name = "fixup_pi_owner", .pre_handler = on_waited_pi },
 	{ .symbol_name = "rt_mutex_wait_proxy_lock", .pre_handler = on_wait_pi },
+#endif
 };
 
 int lock_futex_hook(void)
@@ -235,26 +239,6 @@ void lock_futex_unhook(void)
 
 unsigned long lock_futex_missed(void)
 {
-	unsigned long missed = atomic_read(&without_owner);
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		missed += READ_ONCE(hooks[i].nmissed);
-	return missed;
+	return atomic_read(&without_owner) +
+	       lt_kprobe_missed(hooks, ARRAY_SIZE(hooks));
 }
-#else
-/* See calls.c. */
-int lock_futex_hook(void)
-{
-	return 0;
-}
-
-void lock_futex_unhook(void)
-{
-}
-
-unsigned long lock_futex_missed(void)
-{
-	return atomic_read(&without_owner);
-}
-#endif

@@ -12,7 +12,6 @@
 
 struct file_lock;
 struct inode;
-struct kprobe;
 struct lt_threshold;
 struct lt_usecase;
 struct mm_struct;

@@ -4,6 +4,8 @@
 
     userlocks.py one KIND MS [HOW]      lt-holder has it, lt-waiter wants it 0.1 s later; prints
                                         both turns, as NAME=VALUE, ns of CLOCK_MONOTONIC
+    userlocks.py line                   lt-holder has a flock, lt-next wants it, then lt-waiter; it is given
+                                        back while a hog keeps lt-next from its CPU
     userlocks.py crowd TASKS TURNS KIND so many processes take it, 0 to 2 ms each, at random; then the
                                         turns, a line each, for locks.py
 
@@ -146,7 +148,7 @@ def start(kind, name, call, *words):
         return thread.join
     pid = os.fork()
     if not pid:
-        if kind in ON_FILES:
+        if words and kind in ON_FILES:
             words[0].open()
         call(*words)
         os._exit(0)
@@ -165,6 +167,55 @@ def one(kind, ms, how=''):
     if kind in ON_FILES:
         stat = os.stat(PATH)
         tell('file', dev=f'{os.major(stat.st_dev)},{os.minor(stat.st_dev)}', ino=stat.st_ino)
+
+
+def line():
+    lock, hog_ns = File('flock'), 8 * 10**8
+    (told, tell_fd), (go, let_go), (asks, ask) = os.pipe(), os.pipe(), os.pipe()
+
+    def has():
+        rename('lt-holder', 0)
+        lock.open()
+        lock.take()
+        os.write(tell_fd, b'.')
+        os.read(go, 1)
+        lock.give()
+        tell('holder', gave=time.monotonic_ns())
+
+    def comes_next():
+        rename('lt-next', 1)
+        lock.open()
+        os.write(tell_fd, b'.')
+        lock.take()
+        tell('next', got=time.monotonic_ns())
+        lock.give()
+
+    def hog():
+        rename('lt-hog', 1)
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+        os.write(tell_fd, b'.')
+        end = time.monotonic_ns() + hog_ns
+        while time.monotonic_ns() < end:
+            pass
+
+    def waits():
+        rename('lt-waiter', 0)
+        lock.open()
+        os.write(ask, b'.')
+        want(lock, 0, '')
+
+    rename('lt-parent', 0)
+    ends = []
+    for call in (has, comes_next, hog):
+        ends.append(start('flock', '', call))
+        os.read(told, 1)
+        time.sleep(0.1)
+    ends.append(start('flock', '', waits))
+    os.read(asks, 1)
+    time.sleep(0.03)
+    os.write(let_go, b'.')
+    for end in ends:
+        end()
 
 
 def crowd(tasks, turns, kind):
@@ -201,6 +252,8 @@ def main():
     what, *words = sys.argv[1:]
     if what == 'one':
         one(words[0], int(words[1]), *words[2:])
+    elif what == 'line':
+        line()
     else:
         crowd(int(words[0]), int(words[1]), words[2])
 

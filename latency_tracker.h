@@ -58,12 +58,14 @@
  *   get_groups, get_least_threshold,
  *   set_own_least, is_late,
  *   get_per_minute
- *   record_begin, record_end        x      x        x       x      no
+ *   record_begin, record_end,       x      x        x       x      no
+ *   wait_publish, wait_late
  *   create, destroy, clear,         -      -        -       x      yes
  *   set_timeout, set_collect,
  *   set_tracking, set_profile,
  *   set_groups, set_per_minute, snapshot,
- *   report_pending
+ *   report_pending, waits_open,
+ *   waits_close, waits_set_least
  *
  * "Any" includes a run-queue lock held, a tracepoint probe, PREEMPT_RT. The
  * functions open their own RCU read-side section with preemption off and rely
@@ -84,6 +86,7 @@
 #include "core/settings.h"
 #include "core/snapshot.h"
 #include "core/types.h"
+#include "core/waits.h"
 
 /* The hot path. What may sleep is in the headers above. */
 int latency_tracker_event_in(struct latency_tracker *tracker, const void *key,

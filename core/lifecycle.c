@@ -21,6 +21,7 @@
 #include "core/records.h"
 #include "core/settings.h"
 #include "core/tracker.h"
+#include "core/waits.h"
 #include "core/worker.h"
 
 static bool config_is_valid(const struct latency_tracker_config *c)
@@ -137,6 +138,9 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	tracker->threshold_ns = config->threshold_ns;
 	tracker->default_ns = config->threshold_ns;
 	tracker->own_least_ns = LATENCY_TRACKER_NEVER;
+	tracker->waits_least_ns = LATENCY_TRACKER_NEVER;
+	tracker->least_ns = LATENCY_TRACKER_NEVER;
+	tracker->waited = config->waited;
 	tracker->timeout_ns = config->timeout_ns;
 	tracker->collect_ns = config->collect_ns;
 	tracker->collect_least_ns = config->collect_least_ns;
@@ -158,6 +162,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	err = lt_worker_start(tracker);
 	if (err)
 		goto err_memory;
+	lt_waits_join(tracker);
 	/* Last: its files work from the first moment on. */
 	err = lt_control_add(tracker);
 	if (err)
@@ -165,6 +170,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	return tracker;
 
 err_worker:
+	lt_waits_leave(tracker);
 	lt_worker_stop(tracker);
 	lt_worker_free(tracker);
 err_memory:
@@ -205,6 +211,7 @@ void latency_tracker_destroy(struct latency_tracker *tracker)
 	if (IS_ERR_OR_NULL(tracker))
 		return;
 	lt_control_del(tracker);
+	lt_waits_leave(tracker);
 	latency_tracker_set_tracking(tracker, false);
 	lt_worker_stop(tracker);
 	lt_crossings_destroy(tracker);

@@ -46,7 +46,7 @@ static __always_inline u64
 lt_least_threshold(const struct latency_tracker *tracker, u32 flags, u64 own_ns)
 {
 	return flags & LATENCY_TRACKER_THRESHOLD ?
-		       min(own_ns, READ_ONCE(tracker->own_least_ns)) :
+		       min(own_ns, READ_ONCE(tracker->least_ns)) :
 		       READ_ONCE(tracker->threshold_ns);
 }
 

@@ -112,15 +112,21 @@ static void publish(struct latency_tracker *tracker, u64 found_ns)
 	lt_publish_threshold(tracker);
 }
 
+static u64 lt_least_of(const struct latency_tracker *tracker)
+{
+	return min(READ_ONCE(tracker->own_least_ns),
+		   READ_ONCE(tracker->waits_least_ns));
+}
+
 /**
- * lt_publish_threshold() - one of the two changed of which threshold_ns is the lesser
+ * lt_publish_threshold() - one of the three changed of which threshold_ns is the least
  * @tracker: the tracker
  *
  * Context: Any.
  */
 void lt_publish_threshold(struct latency_tracker *tracker)
 {
-	u64 default_ns, own_ns;
+	u64 default_ns, least_ns;
 
 	do {
 		/*
@@ -129,11 +135,12 @@ void lt_publish_threshold(struct latency_tracker *tracker)
 		 */
 		smp_mb();
 		default_ns = READ_ONCE(tracker->default_ns);
-		own_ns = READ_ONCE(tracker->own_least_ns);
-		WRITE_ONCE(tracker->threshold_ns, min(default_ns, own_ns));
+		least_ns = lt_least_of(tracker);
+		WRITE_ONCE(tracker->least_ns, least_ns);
+		WRITE_ONCE(tracker->threshold_ns, min(default_ns, least_ns));
 		smp_mb();	/* pairs with the one above */
 	} while (default_ns != READ_ONCE(tracker->default_ns) ||
-		 own_ns != READ_ONCE(tracker->own_least_ns));
+		 least_ns != lt_least_of(tracker));
 }
 
 /* The profile was summed up; under its lock. */

@@ -9,6 +9,7 @@
 #include <linux/completion.h>
 #include <linux/irq_work.h>
 #include <linux/kobject.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>
@@ -106,9 +107,10 @@ struct lt_ask {
  * @ht: pending events
  * @counters: per CPU
  * @callback: default callback
- * @threshold_ns: what takes less is in time: the lesser of the next one and @default_ns; these
- *	three change at any time, see lt_publish_threshold()
- * @own_least_ns: of the thresholds that @own_threshold may return; NEVER: there are none
+ * @threshold_ns: what takes less is in time, and not published: the lesser of the next one and
+ *	@default_ns; these three change at any time, see lt_publish_threshold()
+ * @least_ns: the same for what has a threshold of its own: the lesser of @own_least_ns and
+ *	@waits_least_ns
  * @timeout_ns: default timeout; changes at any time, also for pending events
  * @collect_ns: collection age; changes at any time, also for pending events
  * @tracking_on: begins are accepted; read inside the RCU section of the begin
@@ -127,8 +129,12 @@ struct lt_ask {
  * @rescan: a scan was asked for
  * @low_armed: a pool that runs low has to kick the worker
  * @default_ns: the threshold of what has none of its own
+ * @own_least_ns: of the thresholds that @own_threshold may return; NEVER: there are none
  * @own_threshold: of an operation; NULL: none has one
  * @wanted: filter before the count of what has a callback, or NULL
+ * @waited: publishes waits, or NULL; see waits.h
+ * @waits_least_ns: what takes so long is published; NEVER: nothing is
+ * @publisher: in the list of trackers with @waited
  * @data: the caller's
  * @scan: see struct lt_scan
  * @collect_least_ns: see struct latency_tracker_config, like the next one
@@ -157,7 +163,7 @@ struct latency_tracker {
 	struct lt_counters __percpu *counters;
 	latency_tracker_cb callback;
 	u64 threshold_ns;
-	u64 own_least_ns;
+	u64 least_ns;
 	u64 timeout_ns;
 	u64 collect_ns;
 	bool tracking_on;
@@ -176,8 +182,12 @@ struct latency_tracker {
 	bool rescan;
 	bool low_armed;
 	u64 default_ns;
+	u64 own_least_ns;
 	latency_tracker_own_threshold own_threshold;
 	latency_tracker_wanted wanted;
+	latency_tracker_waited waited;
+	u64 waits_least_ns;
+	struct list_head publisher;
 	void *data;
 	struct lt_scan scan;
 	u64 collect_least_ns;

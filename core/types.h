@@ -126,6 +126,17 @@ typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *ver
 typedef u64 (*latency_tracker_own_threshold)(const struct latency_tracker_verdict *verdict);
 
 /**
+ * typedef latency_tracker_waited - publish what is known of a wait
+ * @verdict: what the callback would be told, so far
+ *
+ * Asked of an operation that ended, in time or not, and took as long as a reader of waits wants:
+ * see latency_tracker_wait_publish().
+ *
+ * Context: that of the end, with preemption off.
+ */
+typedef void (*latency_tracker_waited)(const struct latency_tracker_verdict *verdict);
+
+/**
  * struct latency_tracker_grouping - to which groups operations belong
  * @dimension: what they are told apart by, such as "call" and "cgroup": each operation
  *	belongs to one group of each dimension; NULL: there are fewer
@@ -163,6 +174,7 @@ struct latency_tracker_grouping {
  * @wanted: filter of what has a callback; NULL lets all pass
  * @own_threshold: for operations that have a threshold of their own; NULL: none has, but by
  *	LATENCY_TRACKER_THRESHOLD
+ * @waited: publishes the waits of tasks, see core/waits.h; NULL: none are
  * @data: for the caller, see latency_tracker_data()
  * @threshold_ns: default threshold in ns; 0 makes every event late
  * @timeout_ns: default timeout in ns; 0 is none
@@ -200,6 +212,7 @@ struct latency_tracker_config {
 	latency_tracker_cb callback;
 	latency_tracker_wanted wanted;
 	latency_tracker_own_threshold own_threshold;
+	latency_tracker_waited waited;
 	void *data;
 	u64 threshold_ns;
 	u64 timeout_ns;

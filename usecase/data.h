@@ -27,6 +27,7 @@ struct tracepoint;
  * struct lt_probe - a probe of one of the kernel's own tracepoints
  * @name: name of the tracepoint
  * @func: the probe; its first argument is the tracker. See LT_PROBE().
+ * @first: it runs before those of others
  * @tp: the tracepoint, set by lt_probe_find()
  * @iterator_size: likewise; bytes of the function that calls several probes of
  *	@tp
@@ -34,6 +35,7 @@ struct tracepoint;
 struct lt_probe {
 	const char *name;
 	void *func;
+	bool first;
 	struct tracepoint *tp;
 	unsigned long iterator_size;
 };
@@ -87,6 +89,7 @@ struct lt_action {
  * @nr_probes: number of @probes
  * @entries: functions where operations begin and end; those that end them first
  * @nr_entries: number of @entries
+ * @begin: called once all of these are registered; returns 0 or an error. May be NULL.
  * @quiesce: called once none of these runs any more, before what has begun is
  *	cleared. May be NULL.
  * @only_tells: its probes neither begin nor end an operation
@@ -100,6 +103,7 @@ struct lt_stage {
 	unsigned int nr_probes;
 	struct lt_entry *entries;
 	unsigned int nr_entries;
+	int (*begin)(void);
 	void (*quiesce)(void);
 	bool only_tells;
 	bool on;
@@ -146,6 +150,9 @@ struct lt_stage {
  * @threshold_names: which names the parameter thresholds takes, for a message
  * @threshold_find: fills in id, mask and name of the groups of a name in that parameter, up to
  *	LT_THRESHOLD_FOUND of them; returns how many, or -EINVAL. May sleep.
+ * @waited: publishes a wait of a task, see core/waits.h; or NULL
+ * @is_of_task: its late operations are of the task that @belongs tells, and have a critical
+ *	path; then @group_name does not sleep
  * @belongs: fills in to which groups an operation belongs, as far as that is known; called in
  *	any context, in an RCU read-side section
  * @thresholds: those of groups, NULL: there are none; written under kernel_param_lock(@owner),
@@ -154,7 +161,7 @@ struct lt_stage {
  * @false_alarms: counter
  * @action: what else to do
  *
- * The first fields up to @probes, those from @report to @slots, and from @grouping to @belongs
+ * The first fields up to @probes, those from @report to @slots, and from @grouping to @is_of_task
  * are the module's to set; a field that is not set is 0.
  */
 struct lt_usecase {
@@ -187,6 +194,8 @@ struct lt_usecase {
 	int (*threshold_find)(const char *text, struct lt_threshold *found);
 	void (*belongs)(const struct latency_tracker_verdict *verdict,
 			struct lt_belongs *to);
+	latency_tracker_waited waited;
+	bool is_of_task;
 	struct lt_threshold_table *thresholds;
 	bool groups;
 	atomic_t false_alarms;

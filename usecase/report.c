@@ -4,10 +4,39 @@
  */
 #include <linux/atomic.h>
 #include <linux/export.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include "usecase/action.h"
+#include "usecase/groups.h"
 #include "usecase/report.h"
+#include "usecase/thresholds.h"
+
+/* For who wants to know what it consisted of. */
+static noinline void tell_late(const struct lt_usecase *usecase,
+			       const struct latency_tracker_verdict *verdict)
+{
+	struct latency_tracker_late late = {
+		.tracker = usecase->name,
+		.start_ns = verdict->start_ns,
+		.now_ns = verdict->now_ns,
+		.flag = verdict->flag,
+		.operation = "-",
+	};
+	struct lt_belongs to = {};
+
+	rcu_read_lock();
+	usecase->belongs(verdict, &to);
+	if (to.task) {
+		late.pid = to.task->pid;
+		memcpy(late.comm, to.task->comm, TASK_COMM_LEN);
+		if (usecase->group_name != lt_class_name)
+			usecase->group_name(to.id, late.operation);
+		latency_tracker_wait_late(&late);
+	}
+	rcu_read_unlock();
+}
 
 /*
  * The callback of all trackers. The action comes after the report, so that the
@@ -24,6 +53,8 @@ void lt_report(const struct latency_tracker_verdict *verdict)
 		return;
 	}
 	usecase->report(verdict);
+	if (usecase->is_of_task && latency_tracker_waits_are_read())
+		tell_late(usecase, verdict);
 	if (!verdict->asked)
 		lt_act(&usecase->action, verdict);
 }

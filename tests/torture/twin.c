@@ -265,6 +265,7 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #include "core/records.c"
 #include "core/slot.c"
 #include "core/timeout.c"
+#include "core/waits.c"
 #include "core/worker.c"
 #include "core/worst.c"
 #include "rculfhash/rculfhash.c"

@@ -187,6 +187,8 @@ static inline int PTR_ERR_OR_ZERO(const void *p) { return IS_ERR(p) ? PTR_ERR(p)
 #define lockdep_assert_held(lock)	((void)(lock))
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 /* Between the two, what was read may have been written. */
+#define cpu_relax()		((void)0)
+#define smp_wmb()		__atomic_thread_fence(__ATOMIC_RELEASE)
 #define smp_rmb()	\
 	do { __atomic_thread_fence(__ATOMIC_ACQUIRE); host_perturb(1); } while (0)
 /* Likewise. */
@@ -388,6 +390,12 @@ int cpuhp_setup_state_multi(enum cpuhp_state state, const char *name,
 			    int (*up)(unsigned int cpu, struct hlist_node *node),
 			    int (*down)(unsigned int cpu, struct hlist_node *node));
 int cpuhp_state_add_instance(enum cpuhp_state state, struct hlist_node *node);
+#define cpuhp_setup_state_nocalls_cpuslocked(state, name, up, down)	((void)(up), 0)
+#define cpus_read_lock()			((void)0)
+#define cpus_read_unlock()			((void)0)
+#define for_each_online_cpu(cpu)					\
+	for ((cpu) = 0; (unsigned int)(cpu) < num_online_cpus(); (cpu)++)
+#define cpuhp_remove_state_nocalls(state)	((void)(state))
 #define cpuhp_state_remove_instance_nocalls(state, node)	((void)(node))
 #define cpuhp_remove_multi_state(state)		((void)(state))
 /* The next CPU that is off line comes, of which the owner of @node is told. */
@@ -455,6 +463,45 @@ struct mutex { pthread_mutex_t lock; };
 	do { might_sleep(); BUG_ON(pthread_mutex_lock(&(m)->lock)); } while (0)
 #define mutex_unlock(m)		BUG_ON(pthread_mutex_unlock(&(m)->lock))
 #define mutex_destroy(m)	BUG_ON(pthread_mutex_destroy(&(m)->lock))
+
+#define DEFINE_MUTEX(m)	struct mutex m = { PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP }
+
+/* ---- list.h, hash.h, log2.h, sched.h: for waits.c ---- */
+
+#define TASK_COMM_LEN		16
+
+struct list_head { struct list_head *next, *prev; };
+#define LIST_HEAD(name)		struct list_head name = { &(name), &(name) }
+#define INIT_LIST_HEAD(l)	((l)->next = (l)->prev = (l))
+#define list_for_each_entry(pos, head, member)				\
+	for ((pos) = container_of((head)->next, typeof(*(pos)), member);	\
+	     &(pos)->member != (head);					\
+	     (pos) = container_of((pos)->member.next, typeof(*(pos)), member))
+
+static inline void list_add(struct list_head *l, struct list_head *head)
+{
+	l->next = head->next;
+	l->prev = head;
+	head->next->prev = l;
+	head->next = l;
+}
+
+static inline void list_del_init(struct list_head *l)
+{
+	l->next->prev = l->prev;
+	l->prev->next = l->next;
+	INIT_LIST_HEAD(l);
+}
+
+static inline u32 hash_32(u32 value, unsigned int bits)
+{
+	return value * 0x61C88647u >> (32 - bits);
+}
+
+static inline bool is_power_of_2(unsigned long n)
+{
+	return n && !(n & (n - 1));
+}
 
 /* ---- irq_work.h: at once, as with interrupts on ---- */
 

@@ -6,7 +6,7 @@
 SHIM	:= $(TOP)/tests/host/shim
 TABLE	:= rculfhash/rculfhash.c core/alloc.c core/pool.c core/pool_size.c core/reclaim.c
 TRACKER	:= $(TABLE) $(patsubst %,core/%.c,ask begin cells crossings group groups kick lifecycle outcome \
-	   pending per_minute profile records settings slot snapshot timeout worker worst) \
+	   pending per_minute profile records settings slot snapshot timeout waits worker worst) \
 	   latency_tracker.c \
 	   latency_tracker_slots.c latency_tracker_whole.c
 SHIM_CFLAGS := -std=gnu11 -g -pthread -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter \

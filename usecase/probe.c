@@ -3,6 +3,7 @@
  * Probes of the kernel's own tracepoints: find the tracepoints, register and
  * unregister the probes. The only place that does.
  */
+#include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/string.h>
@@ -27,9 +28,16 @@ static void match(struct tracepoint *tp, void *priv)
 	}
 }
 
-/*
- * The kernel does not export its tracepoints, so they are found by name. @usecase is
- * for messages, here and below.
+/**
+ * lt_probe_find() - find the tracepoints of probes
+ * @usecase: for messages
+ * @probes: the probes, each with the name of its tracepoint
+ * @nr: number of @probes
+ *
+ * The kernel does not export its tracepoints, so they are found by name.
+ *
+ * Context: Task; may sleep.
+ * Return: 0; -ENOENT if this kernel lacks one: the kernel's log tells which.
  */
 int lt_probe_find(const struct lt_usecase *usecase, struct lt_probe *probes,
 		  unsigned int nr)
@@ -52,8 +60,18 @@ int lt_probe_find(const struct lt_usecase *usecase, struct lt_probe *probes,
 	}
 	return 0;
 }
+EXPORT_SYMBOL_GPL(lt_probe_find);
 
-/* On return none of the probes runs, nor will. */
+/**
+ * lt_probe_unregister() - unregister probes and wait for them
+ * @usecase: whose they are
+ * @probes: what lt_probe_register() has registered
+ * @nr: number of @probes
+ *
+ * On return none of the probes runs, nor will.
+ *
+ * Context: Task; may sleep.
+ */
 void lt_probe_unregister(const struct lt_usecase *usecase,
 			 struct lt_probe *probes, unsigned int nr)
 {
@@ -62,8 +80,17 @@ void lt_probe_unregister(const struct lt_usecase *usecase,
 					    usecase->tracker);
 	tracepoint_synchronize_unregister();
 }
+EXPORT_SYMBOL_GPL(lt_probe_unregister);
 
-/* All probes, or none and an error. */
+/**
+ * lt_probe_register() - register probes, all or none
+ * @usecase: whose they are; its tracker is their first argument
+ * @probes: what lt_probe_find() has found, in the order in which they are registered
+ * @nr: number of @probes
+ *
+ * Context: Task; may sleep.
+ * Return: 0 or an error of the registration; the kernel's log tells which.
+ */
 int lt_probe_register(const struct lt_usecase *usecase, struct lt_probe *probes,
 		      unsigned int nr)
 {
@@ -71,8 +98,10 @@ int lt_probe_register(const struct lt_usecase *usecase, struct lt_probe *probes,
 	int err;
 
 	for (i = 0; i < nr; i++) {
-		err = tracepoint_probe_register(probes[i].tp, probes[i].func,
-						usecase->tracker);
+		err = tracepoint_probe_register_prio(probes[i].tp, probes[i].func,
+						     usecase->tracker,
+						     TRACEPOINT_DEFAULT_PRIO +
+						     probes[i].first);
 		if (err) {
 			pr_err("%s: can't probe tracepoint %s: %d\n",
 			       module_name(usecase->owner), probes[i].name,
@@ -83,6 +112,7 @@ int lt_probe_register(const struct lt_usecase *usecase, struct lt_probe *probes,
 	}
 	return 0;
 }
+EXPORT_SYMBOL_GPL(lt_probe_register);
 
 /* Is @ip in the module, or in a function that calls its probes? */
 bool lt_probe_is_own(const struct lt_usecase *usecase, unsigned long ip)

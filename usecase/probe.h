@@ -12,6 +12,10 @@
 #define LT_PROBE(event)							\
 	{ .name = #event, .func = lt_typed_probe(event, probe_##event) }
 
+#define LT_FIRST_PROBE(event)						\
+	{ .name = #event, .func = lt_typed_probe(event, probe_##event),	\
+	  .first = true }
+
 /* For struct lt_usecase. */
 #define LT_PROBES(table)						\
 	.probes = table, .nr_probes = ARRAY_SIZE(table)

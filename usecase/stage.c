@@ -27,7 +27,16 @@ static int switch_on(struct lt_stage *stage)
 		return err;
 	err = lt_entry_register(usecase, stage->entries, stage->nr_entries);
 	if (err)
-		lt_probe_unregister(usecase, stage->probes, stage->nr_probes);
+		goto err_probes;
+	err = stage->begin ? stage->begin() : 0;
+	if (err)
+		goto err_entries;
+	return 0;
+
+err_entries:
+	lt_entry_unregister(stage->entries, stage->nr_entries);
+err_probes:
+	lt_probe_unregister(usecase, stage->probes, stage->nr_probes);
 	return err;
 }
 

@@ -10,6 +10,7 @@
 
 #include "examples/irq/filter.h"
 #include "examples/irq/irq.h"
+#include "usecase/interrupt.h"
 
 static bool vector_is_valid(int vector)
 {
@@ -21,13 +22,7 @@ static bool cpu_is_valid(int cpu)
 	return cpu < nr_cpu_ids && cpu_possible(cpu);
 }
 
-/* As in /proc/softirqs. */
-static const char *const softirq_names[] = {
-	"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET",
-	"SCHED", "HRTIMER", "RCU",
-};
-
-static_assert(ARRAY_SIZE(softirq_names) == NR_SOFTIRQS);
+static const char *const softirq_names[] = { LT_SOFTIRQ_NAMES };
 
 /* A device may bring a line of any number. */
 struct lt_choice irq_filter = {

@@ -12,14 +12,15 @@
  * growing up to a million. Not tracked are idle tasks, tasks that have
  * died, and kernel threads in state TASK_IDLE: they wait for work and say so.
  *
- * The files: state.c tells why a task is off the CPU, waker.c what has woken it.
+ * waker.c tells what has woken a task.
  */
 #include <linux/err.h>
 
-#include "examples/offcpu/interrupt.h"
-#include "examples/offcpu/state.h"
 #include "examples/offcpu/waker.h"
 #include "usecase/filter_set.h"
+#include "usecase/interrupt.h"
+#include "usecase/off_cpu.h"
+#include "usecase/stage.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
 
@@ -60,6 +61,18 @@ static struct lt_set states = {
 	.names = state_names,
 	.nr_names = ARRAY_SIZE(state_names),
 };
+
+/* Which interrupt has woken a task: usecase/interrupt.c */
+static struct lt_stage interrupt_stage = {
+	.usecase = &usecase,
+	.name = "waker_irq",
+	.begin = lt_interrupts_get,
+	.quiesce = lt_interrupts_put,
+	.only_tells = true,
+	.on = true,
+};
+module_param_cb(waker_irq, &lt_stage_ops, &interrupt_stage, 0644);
+MODULE_PARM_DESC(waker_irq, "Tell which interrupt has woken a task (default Y)");
 
 static struct lt_toggle kthreads = { .on = true, .usecase = &usecase };
 
@@ -107,7 +120,7 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 	if (!task_passes(prev) || !is_waiting(preempt, prev_state) ||
 	    !lt_task_in_cgroup(&usecase, prev))
 		return;
-	state = offcpu_state_of(prev, preempt, prev_state);
+	state = lt_offcpu_state(prev, preempt, prev_state);
 	if (state_passes(state))
 		begin(data, prev, state);
 }
@@ -174,12 +187,12 @@ static void report(const struct latency_tracker_verdict *verdict,
 		   const struct task_struct *task, const struct lt_stack *stack)
 {
 	const struct offcpu *offcpu = verdict->priv;
-	enum offcpu_state state = offcpu_state_by_stack(offcpu->state, stack);
+	enum offcpu_state state = lt_offcpu_state_by_stack(offcpu->state, stack);
 	struct lt_offcpu_waker waker;
 
 	offcpu_waker_tell(&waker, verdict, state);
 	trace_offcpu_sched_switch(verdict, task, state,
-				  offcpu_stall_of(task, state), &waker, stack);
+				  lt_offcpu_stall(task, state), &waker, stack);
 }
 
 static void report_pending(const struct latency_tracker_verdict *verdict)
@@ -236,7 +249,7 @@ static bool is_wanted(const struct latency_tracker_verdict *verdict)
 	     lt_set_passes(&states, BIT(OFFCPU_YIELDED))))
 		return true;
 	stack_of(&stack, verdict);
-	return state_passes(offcpu_state_by_stack(offcpu->state, &stack));
+	return state_passes(lt_offcpu_state_by_stack(offcpu->state, &stack));
 }
 
 static void callback(const struct latency_tracker_verdict *verdict)
@@ -290,6 +303,7 @@ static struct lt_usecase usecase = {
 	.threshold_names = LT_CLASS_NAMES,
 	.threshold_find = lt_class_find,
 	.belongs = belongs,
+	.is_of_task = true,
 };
 
 LT_USECASE_PARAMS(usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
@@ -302,8 +316,7 @@ MODULE_PARM_DESC(kthreads, "Track kernel threads, too (default Y)");
 
 static int __init offcpu_init(void)
 {
-	interrupt_stage.usecase = &usecase;
-	offcpu_state_init();
+	lt_offcpu_init();
 	return lt_usecase_start(&usecase);
 }
 module_init(offcpu_init);

@@ -13,28 +13,13 @@
  * tracker may read at the same moment; for it the time is written last.
  */
 #include <linux/minmax.h>
-#include <linux/preempt.h>
 #include <linux/string.h>
 
-#include "examples/offcpu/interrupt.h"
 #include "examples/offcpu/waker.h"
 #include "latency_tracker.h"
+#include "usecase/interrupt.h"
 
 #include <trace/events/latency_tracker_offcpu.h>
-
-static enum offcpu_context context(void)
-{
-	if (in_nmi())
-		return OFFCPU_CONTEXT_NMI;
-	if (hardirq_count())
-		return OFFCPU_CONTEXT_HARDIRQ;
-	if (in_serving_softirq())
-		return OFFCPU_CONTEXT_SOFTIRQ;
-	/* An idle CPU does what others have sent it, without being in an interrupt. */
-	if (is_idle_task(current))
-		return OFFCPU_CONTEXT_UNKNOWN;
-	return OFFCPU_CONTEXT_TASK;
-}
 
 /* It did not sleep, so nothing wakes it. */
 static bool could_run(enum offcpu_state state)
@@ -64,16 +49,16 @@ void offcpu_waker_note(struct offcpu *offcpu, u64 now)
 	if (could_run(offcpu->state) || offcpu->state == OFFCPU_THROTTLED ||
 	    offcpu->woken_ns)
 		return;
-	offcpu->waker_context = context();
+	offcpu->waker_context = lt_context();
 	if (offcpu->waker_context == OFFCPU_CONTEXT_TASK) {
 		memcpy(offcpu->waker_comm, current->comm, TASK_COMM_LEN);
 		offcpu->waker_pid = current->pid;
 	} else {
 		no_task(offcpu->waker_comm, &offcpu->waker_pid);
 	}
-	offcpu->waker_irq = interrupt_line();
+	offcpu->waker_irq = lt_interrupt_line();
 	offcpu->waker_softirq = offcpu->waker_context == OFFCPU_CONTEXT_SOFTIRQ ?
-					interrupt_softirq() : OFFCPU_NO_SOFTIRQ;
+					lt_interrupt_softirq() : OFFCPU_NO_SOFTIRQ;
 	/* The waker comes first; pairs with offcpu_waker_tell(). */
 	smp_store_release(&offcpu->woken_ns, now);
 }

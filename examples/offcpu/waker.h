@@ -8,19 +8,10 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
-#include "examples/offcpu/state.h"
+#include "usecase/off_cpu.h"
 
 struct latency_tracker_verdict;
 struct lt_offcpu_waker;
-
-/* Named by LT_VALUES_OFFCPU_CONTEXT; the numbers are part of the ABI. */
-enum offcpu_context {
-	OFFCPU_CONTEXT_UNKNOWN,
-	OFFCPU_CONTEXT_TASK,
-	OFFCPU_CONTEXT_SOFTIRQ,
-	OFFCPU_CONTEXT_HARDIRQ,
-	OFFCPU_CONTEXT_NMI,
-};
 
 /**
  * struct offcpu - private data of an event

@@ -26,7 +26,7 @@ probed()
 
 	while read -r event; do
 		[[ $headers != *[^a-z0-9_]"$event"[^a-z0-9_]* ]] || echo "$event"
-	done < <(sed -n 's/^\tLT_PROBE(\([a-z0-9_]*\)),$/\1/p' "$top/${file[$1]}")
+	done < <(sed -nE 's/^\tLT_(FIRST_)?PROBE\(([a-z0-9_]*)\),$/\2/p' "$top/${file[$1]}")
 }
 
 # source_of TRACKER EVENT...: that tracker, where these are changed.
@@ -102,7 +102,7 @@ while read -r path; do
 	tracker=${path##*/latency_tracker_}
 	[[ $tracker != */* ]] || tracker=$(basename "${path%/*}")
 	file[${tracker%.c}]=$path
-done < <(cd "$top" && grep -rl --include='*.c' '^	LT_PROBE(' examples)
+done < <(cd "$top" && grep -rlE --include='*.c' '^	LT_(FIRST_)?PROBE\(' examples usecase)
 mapfile -t trackers < <(printf '%s\n' "${!file[@]}" | sort)
 for tracker in "${trackers[@]}"; do
 	for event in $(probed "$tracker"); do
@@ -120,6 +120,6 @@ for tracker in "${trackers[@]}"; do
 done
 # Whatever registers a probe by itself would get round all this.
 tap $(($(cat "$top"/{core,usecase,examples,examples/*}/*.[ch] |
-	grep -c 'tracepoint_probe_register(') == 1)) \
+	grep -cE 'tracepoint_probe_register(_prio)?\(') == 1)) \
 	"only usecase/probe.c registers probes" || :
 tap_end || { tail -n 40 "$top/$out.log" >&2; exit 1; }

@@ -34,19 +34,19 @@ struct lt_offcpu_waker {
 };
 #endif
 
-/* enum offcpu_context of examples/offcpu/waker.h */
+/* enum offcpu_context of usecase/interrupt.h */
 #define LT_VALUES_OFFCPU_CONTEXT(FIRST, NEXT)				\
 	FIRST(0, "unknown") NEXT(1, "task") NEXT(2, "softirq")		\
 	NEXT(3, "hardirq") NEXT(4, "nmi")
 
-/* enum offcpu_state of examples/offcpu/state.h */
+/* enum offcpu_state of usecase/off_cpu.h */
 #define LT_VALUES_OFFCPU_STATE(FIRST, NEXT)				\
 	FIRST(0, "preempted") NEXT(1, "runnable") NEXT(2, "sleeping")	\
 	NEXT(3, "blocked") NEXT(4, "other") NEXT(5, "yielded")		\
 	NEXT(6, "throttled") NEXT(7, "stopped") NEXT(8, "traced")	\
 	NEXT(9, "frozen") NEXT(10, "unknown")
 
-/* enum offcpu_stall of examples/offcpu/state.h */
+/* enum offcpu_stall of usecase/off_cpu.h */
 #define LT_VALUES_OFFCPU_STALL(FIRST, NEXT)				\
 	FIRST(0, "-") NEXT(1, "memory") NEXT(2, "io") NEXT(3, "memory+io")
 

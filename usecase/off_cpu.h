@@ -2,8 +2,8 @@
 /*
  * Why a task is off the CPU.
  */
-#ifndef _LT_OFFCPU_STATE_H
-#define _LT_OFFCPU_STATE_H
+#ifndef _LT_USECASE_OFF_CPU_H
+#define _LT_USECASE_OFF_CPU_H
 
 #include <linux/types.h>
 
@@ -34,12 +34,12 @@ enum offcpu_stall {
 	OFFCPU_STALL_MEMORY_IO,
 };
 
-void offcpu_state_init(void);
-enum offcpu_state offcpu_state_of(struct task_struct *prev, bool preempt,
+void lt_offcpu_init(void);
+enum offcpu_state lt_offcpu_state(struct task_struct *prev, bool preempt,
 				  unsigned int prev_state);
-enum offcpu_state offcpu_state_by_stack(enum offcpu_state state,
-					const struct lt_stack *stack);
-enum offcpu_stall offcpu_stall_of(const struct task_struct *task,
+enum offcpu_state lt_offcpu_state_by_stack(enum offcpu_state state,
+					   const struct lt_stack *stack);
+enum offcpu_stall lt_offcpu_stall(const struct task_struct *task,
 				  enum offcpu_state state);
 
-#endif /* _LT_OFFCPU_STATE_H */
+#endif /* _LT_USECASE_OFF_CPU_H */

@@ -10,11 +10,13 @@
  * is the same when the task comes back, so it is only looked at then, and only
  * if the task is late.
  */
+#include <linux/export.h>
 #include <linux/kernel.h>
+#include <linux/mutex.h>
 #include <linux/sched.h>
 
-#include "examples/offcpu/state.h"
 #include "usecase/function.h"
+#include "usecase/off_cpu.h"
 #include "usecase/stack.h"
 #include "wrapper/sched.h"
 
@@ -31,11 +33,23 @@ static struct lt_function yields[] = {
 
 static bool yields_are_known;
 
-/* Before there is a tracker. May sleep. */
-void offcpu_state_init(void)
+/**
+ * lt_offcpu_init() - before there is a tracker that asks
+ *
+ * The first one looks for what all of them need; others may be asking already.
+ *
+ * Context: Task, may sleep.
+ */
+void lt_offcpu_init(void)
 {
-	yields_are_known = lt_function_find(yields, ARRAY_SIZE(yields)) > 0;
+	static DEFINE_MUTEX(lock);	/* the look */
+
+	mutex_lock(&lock);
+	if (!yields_are_known)
+		yields_are_known = lt_function_find(yields, ARRAY_SIZE(yields)) > 0;
+	mutex_unlock(&lock);
 }
+EXPORT_SYMBOL_GPL(lt_offcpu_init);
 
 /* Of a task that does not run any more until something wakes it. */
 static enum offcpu_state asleep(const struct task_struct *prev,
@@ -58,15 +72,15 @@ static enum offcpu_state asleep(const struct task_struct *prev,
 }
 
 /**
- * offcpu_state_of() - why is a task switched from?
+ * lt_offcpu_state() - why is a task switched from?
  * @prev: as told to a probe of sched_switch
  * @preempt: likewise
  * @prev_state: likewise
  *
  * Context: A probe of sched_switch.
- * Return: the state; RUNNABLE for what offcpu_state_by_stack() has to tell.
+ * Return: the state; RUNNABLE for what lt_offcpu_state_by_stack() has to tell.
  */
-enum offcpu_state offcpu_state_of(struct task_struct *prev, bool preempt,
+enum offcpu_state lt_offcpu_state(struct task_struct *prev, bool preempt,
 				  unsigned int prev_state)
 {
 	if (!lt_switch_is_runnable(prev, prev_state))
@@ -75,6 +89,7 @@ enum offcpu_state offcpu_state_of(struct task_struct *prev, bool preempt,
 		return OFFCPU_THROTTLED;
 	return preempt ? OFFCPU_PREEMPTED : OFFCPU_RUNNABLE;
 }
+EXPORT_SYMBOL_GPL(lt_offcpu_state);
 
 static bool is_yield(const struct lt_stack *stack)
 {
@@ -91,24 +106,25 @@ static bool is_yield(const struct lt_stack *stack)
 }
 
 /**
- * offcpu_state_by_stack() - the state of a task, when its stack is known
- * @state: of offcpu_state_of()
+ * lt_offcpu_state_by_stack() - the state of a task, when its stack is known
+ * @state: of lt_offcpu_state()
  * @stack: where the task is switched out, without __schedule()
  *
  * Context: Any.
  * Return: the state; RUNNABLE if there is no stack, or if this kernel does not
  *	tell where its functions are.
  */
-enum offcpu_state offcpu_state_by_stack(enum offcpu_state state,
-					const struct lt_stack *stack)
+enum offcpu_state lt_offcpu_state_by_stack(enum offcpu_state state,
+					   const struct lt_stack *stack)
 {
 	if (state != OFFCPU_RUNNABLE || !stack->nr || !yields_are_known)
 		return state;
 	return is_yield(stack) ? OFFCPU_YIELDED : OFFCPU_PREEMPTED;
 }
+EXPORT_SYMBOL_GPL(lt_offcpu_state_by_stack);
 
 /**
- * offcpu_stall_of() - is it for memory, or for I/O, that a task sleeps?
+ * lt_offcpu_stall() - is it for memory, or for I/O, that a task sleeps?
  * @task: off the CPU, or switched to just now
  * @state: why it is off the CPU
  *
@@ -120,7 +136,7 @@ enum offcpu_state offcpu_state_by_stack(enum offcpu_state state,
  * Return: for what; both if memory is to be had by I/O. Without pressure stall
  *	information (CONFIG_PSI, not psi=0) memory is never told.
  */
-enum offcpu_stall offcpu_stall_of(const struct task_struct *task,
+enum offcpu_stall lt_offcpu_stall(const struct task_struct *task,
 				  enum offcpu_state state)
 {
 	unsigned int stall = OFFCPU_STALL_NONE;
@@ -133,3 +149,4 @@ enum offcpu_stall offcpu_stall_of(const struct task_struct *task,
 		stall |= OFFCPU_STALL_IO;
 	return stall;
 }
+EXPORT_SYMBOL_GPL(lt_offcpu_stall);

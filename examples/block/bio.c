@@ -20,11 +20,14 @@
  * between: hence READ_ONCE() and WRITE_ONCE().
  */
 #include <linux/bio.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include "examples/block/block.h"
 #include "usecase/entry.h"
 #include "usecase/function.h"
+#include "usecase/interrupt.h"
 #include "usecase/stage.h"
 
 /* The end of a piece, which is one of those that another bio waits for. */
@@ -207,6 +210,33 @@ static bool count_end(struct latency_tracker_event *event, void *bio)
 	return false;
 }
 
+/*
+ * For the critical path of whoever this end wakes. A bio without a request of its own has passed
+ * others on, of which the last one ends it: what the disk did for that is what counts.
+ */
+static noinline void tell_end(struct latency_tracker_event *event)
+{
+	const struct lt_block_report *report = bio_report(event);
+	struct latency_tracker_wait wait = {};
+
+	if (report->bio.issued || !lt_doing_is(LT_DOING_DISK, &wait)) {
+		wait.part_ns = report->bio.first;
+		wait.ready_ns = report->bio.issued;
+		wait.where = report->sector;
+		wait.dev = report->dev;
+		wait.cause = min(report->requeues, 255U);
+		strscpy(wait.name, report->disk, sizeof(wait.name));
+	}
+	wait.kind = LATENCY_TRACKER_WAIT_DISK;
+	wait.begin_ns = latency_tracker_event_start(event);
+	wait.end_ns = latency_tracker_clock();
+	wait.pid = report->pid;
+	wait.by_pid = -1;
+	memcpy(wait.comm, report->comm, TASK_COMM_LEN);
+	memcpy(wait.by_comm, "-", 2);
+	lt_doing_note(LT_DOING_DISK, &wait);
+}
+
 /* Many a bio that ends has no event: that is no loss. */
 static bool end_event(struct latency_tracker_event *event, void *arg)
 {
@@ -215,6 +245,8 @@ static bool end_event(struct latency_tracker_event *event, void *arg)
 		.error = blk_status_to_errno(bio->bi_status),
 	};
 
+	if (latency_tracker_waits_are_read())
+		tell_end(event);
 	bio_end(READ_ONCE(block_usecase.tracker), event, &end, 0);
 	return false;
 }
@@ -230,7 +262,9 @@ static void on_end(void *arg)
 			visit_whole(tracker, bio, count_end, bio);
 			return;
 		}
-		visit_bio(tracker, bio, end_event, bio);
+		if (!visit_bio(tracker, bio, end_event, bio) &&
+		    latency_tracker_waits_are_read())
+			lt_doing_nothing(LT_DOING_DISK);
 		if (!is_waited_for(bio))
 			return;
 		bio = bio->bi_private;

@@ -20,6 +20,9 @@ int irq_threshold_find(const char *text, struct lt_threshold *found);
 void irq_belongs(const struct latency_tracker_verdict *verdict,
 		 struct lt_belongs *to);
 
+/* waits.c */
+void irq_waited(const struct latency_tracker_verdict *verdict);
+
 /* hardirq.c */
 void probe_irq_handler_entry(void *data, int irq, struct irqaction *action);
 void probe_irq_handler_exit(void *data, int irq, struct irqaction *action,

@@ -75,6 +75,7 @@ struct lt_usecase irq_usecase = {
 	.threshold_names = "a line or a vector, as in irq 24, softirq NET_RX, softirq NET_RX run",
 	.threshold_find = irq_threshold_find,
 	.belongs = irq_belongs,
+	.waited = irq_waited,
 };
 
 LT_USECASE_PARAMS(irq_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

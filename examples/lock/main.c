@@ -220,6 +220,25 @@ static void waker_of(struct lt_lock_waker *waker, const struct lock_wait *wait,
 		};
 }
 
+/* For critical paths, in time or not. All ends are of the current task. */
+static void waited(const struct latency_tracker_verdict *verdict)
+{
+	const struct lock_wait *wait = verdict->priv;
+	struct latency_tracker_wait published = {
+		.kind = LATENCY_TRACKER_WAIT_LOCK,
+		.begin_ns = verdict->start_ns,
+		.end_ns = verdict->now_ns,
+		.where = (unsigned long)wait->lock,
+		.pid = current->pid,
+		.by_pid = wait->holder_pid,
+	};
+
+	memcpy(published.comm, current->comm, TASK_COMM_LEN);
+	memcpy(published.by_comm, wait->holder_comm, TASK_COMM_LEN);
+	strscpy(published.name, lock_kind_names[wait->kind], sizeof(published.name));
+	latency_tracker_wait_publish(&published);
+}
+
 static void report_ended(const struct latency_tracker_verdict *verdict)
 {
 	static const struct lt_stack no_stack;
@@ -323,6 +342,8 @@ struct lt_usecase lock_usecase = {
 	.threshold_names = "a kind of lock, or the path of a control group",
 	.threshold_find = lock_threshold_find,
 	.belongs = belongs,
+	.waited = waited,
+	.is_of_task = true,
 };
 
 LT_USECASE_PARAMS(lock_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

@@ -445,6 +445,7 @@ struct lt_usecase syscalls_usecase = {
 	.threshold_names = "a system call, or the path of a control group",
 	.threshold_find = call_threshold_find,
 	.belongs = syscall_belongs,
+	.is_of_task = true,
 };
 
 LT_USECASE_PARAMS(syscalls_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

@@ -322,6 +322,8 @@ struct lt_usecase wakeup_usecase = {
 	.threshold_names = LT_CLASS_NAMES,
 	.threshold_find = lt_class_find,
 	.belongs = belongs,
+	.waited = report_waited,
+	.is_of_task = true,
 };
 
 LT_USECASE_PARAMS(wakeup_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);

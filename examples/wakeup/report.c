@@ -180,6 +180,48 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	rcu_read_unlock();
 }
 
+#define SAME_CAUSE(name)						\
+	static_assert((int)LT_WAKEUP_##name - (int)LATENCY_TRACKER_CAUSE_##name == 0)
+SAME_CAUSE(UNKNOWN);
+SAME_CAUSE(CPU);
+SAME_CAUSE(THROTTLED);
+SAME_CAUSE(RT_THROTTLED);
+SAME_CAUSE(DL_SERVER);
+SAME_CAUSE(STEAL);
+
+/* For critical paths: in time or not, who had the CPU. */
+void report_waited(const struct latency_tracker_verdict *verdict)
+{
+	const struct wakeup *wakeup = verdict->priv;
+	const struct wakeup_end *end = verdict->out_data;
+	struct latency_tracker_wait published = {
+		.kind = LATENCY_TRACKER_WAIT_CPU,
+		.begin_ns = verdict->start_ns,
+		.end_ns = verdict->now_ns,
+		.pid = end->next->pid,
+		.name = "-",
+	};
+	struct wait wait = {
+		.task = end->next,
+		.prio = wakeup->prio,
+		.delay_ns = verdict->delay_ns,
+		.stayed = has_stayed(wakeup, end->next),
+	};
+	struct lt_wakeup_why why;
+
+	if (report_is_doubtful(verdict))
+		return;
+	history_explain(&wait, &why);
+	published.part_ns = why.cause_ns;
+	published.ready_ns = why.holder.ran;
+	published.where = why.cgroup;
+	published.cause = why.cause;
+	published.by_pid = why.holder.pid;
+	memcpy(published.by_comm, why.holder.comm, TASK_COMM_LEN);
+	memcpy(published.comm, end->next->comm, TASK_COMM_LEN);
+	latency_tracker_wait_publish(&published);
+}
+
 void report_wait(const struct latency_tracker_verdict *verdict)
 {
 	if (!trace_wakeup_latency_enabled())

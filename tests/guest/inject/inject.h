@@ -45,6 +45,7 @@ void sleep_ms(long ms);
 void pin(pid_t pid, int cpu);
 void be_fifo(int priority);
 void spin_until(u64 end);
+char state_of(pid_t pid);
 void wait_asleep(pid_t pid);
 pid_t start(const char *comm, void (*run)(int fd, u64 arg), int fd, u64 arg);
 pid_t start_thread(const char *comm, void (*run)(int fd, u64 arg), int fd, u64 arg,
@@ -75,5 +76,6 @@ int cmd_linger(char **argv);
 int cmd_exit(char **argv);
 int cmd_stop(char **argv);
 int cmd_kept(char **argv);
+int cmd_chain(char **argv);
 
 #endif /* TESTS_GUEST_INJECT_H */

@@ -72,6 +72,7 @@ static const struct {
 	{ "exit", 1, cmd_exit },
 	{ "stop", 1, cmd_stop },
 	{ "kept", 2, cmd_kept },
+	{ "chain", 2, cmd_chain },
 };
 
 static int run(int argc, char **argv)

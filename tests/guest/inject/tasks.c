@@ -51,7 +51,7 @@ void spin_until(u64 end)
 }
 
 /* As in /proc/PID/stat. */
-static char state_of(pid_t pid)
+char state_of(pid_t pid)
 {
 	char path[64], state = 0;
 	FILE *f;

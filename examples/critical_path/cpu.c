@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Segments of the time in which a task had a CPU, or waited for one.
+ */
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "examples/critical_path/walk.h"
+#include "usecase/off_cpu.h"
+
+/* The handlers that had interrupted the task in that time, which is in what it ran. */
+static u64 interrupts_in(const struct path_history *history, u64 from, u64 to)
+{
+	unsigned int i;
+	u64 ns = 0;
+
+	for (i = 0; i < history->nr; i++) {
+		if (history->waits[i].kind == LATENCY_TRACKER_WAIT_INTERRUPT)
+			ns += path_overlap(history->waits[i].begin_ns,
+					   history->waits[i].end_ns, from, to);
+	}
+	return ns;
+}
+
+/*
+ * The next of the time, until @end, is between two long waits: in all of that, @whole ns, the task
+ * has had a CPU for @ran ns.
+ */
+void path_between(struct hop *hop, u64 end, u64 whole, u64 ran)
+{
+	u64 ns, least, most, handlers;
+
+	end = min(end, hop->to);
+	if (end <= hop->next)
+		return;
+	ns = end - hop->next;
+	ran = min(ran, whole);
+	most = min(ran, ns);
+	/* Outside of this part it may have run all the time. */
+	least = ran > whole - ns ? ran - (whole - ns) : 0;
+	handlers = min(interrupts_in(hop->history, hop->next, end), least);
+	path_add(hop, least - handlers, LT_PATH_RUNNING);
+	path_add(hop, handlers, LT_PATH_INTERRUPT);
+	path_add(hop, ns - most, LT_PATH_SHORT);
+	path_add_until(hop, end, LT_PATH_UNKNOWN);
+}
+
+/* Of all waits of that kind, the one that has most of the time; or NULL. */
+const struct latency_tracker_wait *
+path_longest(const struct path_history *history,
+	     enum latency_tracker_wait_kind kind, u64 from, u64 to)
+{
+	const struct latency_tracker_wait *found = NULL;
+	u64 ns, most = 0;
+	unsigned int i;
+
+	for (i = 0; i < history->nr; i++) {
+		if (history->waits[i].kind != kind)
+			continue;
+		ns = path_overlap(history->waits[i].begin_ns,
+				  history->waits[i].end_ns, from, to);
+		if (ns > most) {
+			most = ns;
+			found = &history->waits[i];
+		}
+	}
+	return found;
+}
+
+/* @part of @whole, of @ns; to a part in 2^31. */
+static u64 share_of(u64 ns, u64 part, u64 whole)
+{
+	unsigned int shift = max(fls64(max(ns, whole)), 31) - 31;
+
+	return div64_u64((ns >> shift) * (part >> shift),
+			 max(whole >> shift, 1ULL)) << shift;
+}
+
+/* enum latency_tracker_wait_cause */
+static enum lt_path_cause cause_of_cpu(u8 cause)
+{
+	static const u8 causes[] = {
+		LT_PATH_UNKNOWN, LT_PATH_CPU, LT_PATH_THROTTLED,
+		LT_PATH_RT_THROTTLED, LT_PATH_DL_SERVER, LT_PATH_STEAL,
+	};
+
+	return cause < ARRAY_SIZE(causes) ? causes[cause] : LT_PATH_UNKNOWN;
+}
+
+/*
+ * The next of the time, until @end, the task has waited for a CPU. Which task had it, and for how
+ * long, is known of all of that wait: of a part of it, it is as much as its share.
+ */
+void path_without_cpu(struct hop *hop, u64 end, u8 state)
+{
+	const struct latency_tracker_wait *why;
+	struct lt_path_segment *segment;
+	u64 ns, whole, part, had;
+
+	end = min(end, hop->to);
+	if (end <= hop->next)
+		return;
+	ns = end - hop->next;
+	why = path_longest(hop->history, LATENCY_TRACKER_WAIT_CPU, hop->next, end);
+	if (!why || path_overlap(why->begin_ns, why->end_ns, hop->next, end) < ns / 2) {
+		path_add(hop, ns, state == OFFCPU_THROTTLED ? LT_PATH_THROTTLED :
+			     state == OFFCPU_YIELDED ? LT_PATH_YIELDED : LT_PATH_CPU);
+		return;
+	}
+	whole = why->end_ns - why->begin_ns;
+	part = min(why->part_ns, whole);
+	had = min(why->ready_ns, whole);
+	if (why->cause == LATENCY_TRACKER_CAUSE_CPU)
+		part = max(part, had);
+	/* In the order of its shares; when each was, is not known. */
+	if (had) {
+		segment = path_add(hop, share_of(ns, had, whole), LT_PATH_CPU);
+		if (segment)
+			path_name_by(segment, why->by_comm, why->by_pid);
+		if (why->cause == LATENCY_TRACKER_CAUSE_CPU)
+			part -= had;
+	}
+	segment = path_add(hop, share_of(ns, part, whole),
+			   cause_of_cpu(why->cause));
+	if (segment)
+		segment->cgroup = why->where;
+	path_add_until(hop, end, LT_PATH_UNKNOWN);
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The waits of all tasks: who was off the CPU, when, why, and what has woken it.
+ *
+ * Each task that runs gets a place, by its address, one of four. A place is taken by a
+ * compare-and-exchange, and given back when the memory of the task is freed; the owner of
+ * a place never changes otherwise. If all four are taken, nothing is known of the task, which
+ * is counted.
+ *
+ * Who writes to a place:
+ *
+ *	switch away	with the lock of the run queue of the task
+ *	wake-up		with p->pi_lock; only while the task is off the CPU, and was not woken
+ *	switch to	with the lock of its run queue, after the wake-up has put it there
+ *
+ * So one at a time, and each sees what those before have written. The reader in path_task_now()
+ * may see half of a change: it reads twice.
+ *
+ * Only a long wait is published, when it is over, and only for one the waker is noted.
+ */
+#include <linux/atomic.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "examples/critical_path/path.h"
+#include "usecase/interrupt.h"
+#include "usecase/off_cpu.h"
+#include "wrapper/sched.h"
+
+#define WAYS	4
+
+/**
+ * struct place - what is known of a task
+ * @out_ns: since when it is off the CPU; 0: it has one
+ * @woken_ns: when it was woken since; 0: it was not
+ * @since_ns: when its last long wait was over, or when it was seen first
+ * @exec_ns: its CPU time then
+ * @ended_by: number of the wait that was over when it was woken; 0. It, and the waker, are noted
+ *	if @context is not UNKNOWN.
+ * @waker_pid: of the task that woke it; -1
+ * @line: of the interrupt that did, or -1
+ * @state: why it is off the CPU, enum offcpu_state
+ * @context: where it was woken, enum offcpu_context; UNKNOWN: by what is not noted
+ * @softirq: vector
+ * @is_timer: by a timer that expired
+ * @waker_comm: likewise; "-"
+ */
+struct place {
+	u64 out_ns;
+	u64 woken_ns;
+	u64 since_ns;
+	u64 exec_ns;
+	u64 ended_by;
+	pid_t waker_pid;
+	int line;
+	u8 state;
+	u8 context;
+	u8 softirq;
+	bool is_timer;
+	char waker_comm[TASK_COMM_LEN];
+};
+
+struct set {
+	const struct task_struct *owner[WAYS];
+};
+
+static struct set *sets;
+static struct place *places;
+static unsigned int set_bits;
+static DEFINE_PER_CPU(unsigned long, lost);
+
+/* Of long waits, ns; of those whose stacks are kept. */
+u64 path_least_ns = LATENCY_TRACKER_NEVER;
+u64 path_usec_stack = 10000;
+
+static __always_inline bool is_long(u64 ns)
+{
+	return unlikely(ns >= READ_ONCE(path_least_ns));
+}
+
+static unsigned int set_of(const struct task_struct *task)
+{
+	return hash_ptr(task, set_bits);
+}
+
+static struct place *place_of(const struct task_struct *task)
+{
+	unsigned int set = set_of(task), way;
+
+	for (way = 0; way < WAYS; way++) {
+		if (READ_ONCE(sets[set].owner[way]) == task)
+			return &places[set * WAYS + way];
+	}
+	return NULL;
+}
+
+/* A place for a task that has none. */
+static noinline struct place *take_place(struct task_struct *task, u64 since)
+{
+	unsigned int set = set_of(task), way;
+	struct place *place;
+
+	for (way = 0; way < WAYS; way++) {
+		if (READ_ONCE(sets[set].owner[way]) ||
+		    cmpxchg(&sets[set].owner[way], NULL, task))
+			continue;
+		place = &places[set * WAYS + way];
+		place->since_ns = since;
+		place->exec_ns = task->se.sum_exec_runtime;
+		return place;
+	}
+	this_cpu_inc(lost);
+	return NULL;
+}
+
+/* It was runnable all the time. */
+static bool could_run(enum offcpu_state state)
+{
+	return state == OFFCPU_PREEMPTED || state == OFFCPU_YIELDED ||
+	       state == OFFCPU_RUNNABLE || state == OFFCPU_THROTTLED;
+}
+
+static void describe_waker(struct latency_tracker_wait *wait,
+			   const struct place *place)
+{
+	wait->context = place->context;
+	wait->by_pid = place->waker_pid;
+	memcpy(wait->by_comm, place->waker_comm, TASK_COMM_LEN);
+	wait->ended_by = place->ended_by;
+	if (place->is_timer)
+		strscpy_pad(wait->name, "timer", sizeof(wait->name));
+	else if (place->softirq != OFFCPU_NO_SOFTIRQ)
+		strscpy_pad(wait->name, lt_softirq_name(place->softirq), sizeof(wait->name));
+	else if (place->line >= 0)
+		snprintf(wait->name, sizeof(wait->name), "irq %d", place->line);
+}
+
+static void no_waker(struct latency_tracker_wait *wait)
+{
+	wait->by_pid = -1;
+	strscpy_pad(wait->by_comm, "-", TASK_COMM_LEN);
+}
+
+/* The wait of @task is over, or its life. */
+static noinline void publish(struct place *place, struct task_struct *task,
+			     u64 begin, u64 now)
+{
+	struct latency_tracker_wait wait = {
+		.kind = LATENCY_TRACKER_WAIT_OFFCPU,
+		.begin_ns = begin,
+		.end_ns = now,
+		.ready_ns = could_run(place->state) ? begin : place->woken_ns,
+		.part_ns = task->se.sum_exec_runtime - place->exec_ns,
+		.where = place->since_ns,
+		.pid = task->pid,
+		.cause = place->state,
+		.more = lt_offcpu_stall(task, place->state),
+		.name = "-",
+	};
+
+	if (place->woken_ns && place->context != OFFCPU_CONTEXT_UNKNOWN)
+		describe_waker(&wait, place);
+	else
+		no_waker(&wait);
+	memcpy(wait.comm, task->comm, TASK_COMM_LEN);
+	if (now - begin >= READ_ONCE(path_usec_stack) * NSEC_PER_USEC)
+		wait.dev = path_stack_keep(task);
+	latency_tracker_wait_publish(&wait);
+	place->since_ns = now;
+	place->exec_ns = task->se.sum_exec_runtime;
+}
+
+static void arrive(struct task_struct *task, u64 now)
+{
+	struct place *place = place_of(task);
+	u64 out;
+
+	if (!place || !place->out_ns)
+		return;
+	out = place->out_ns;
+	WRITE_ONCE(place->out_ns, 0);
+	if (now > out && is_long(now - out))
+		publish(place, task, out, now);
+}
+
+/* What it did after its last wait is told when it dies; its pid may be another's then. */
+static noinline void die(struct place *place, struct task_struct *task, u64 now)
+{
+	place->state = OFFCPU_OTHER;
+	place->woken_ns = 0;
+	publish(place, task, now, now);
+}
+
+static void leave(struct task_struct *task, u64 now, bool preempt,
+		  unsigned int state)
+{
+	struct place *place = place_of(task);
+
+	if (!place)
+		place = take_place(task, now);
+	if (!place)
+		return;
+	if (unlikely(state == TASK_DEAD)) {
+		die(place, task, now);
+		return;
+	}
+	place->state = lt_offcpu_state(task, preempt, state);
+	WRITE_ONCE(place->woken_ns, 0);
+	WRITE_ONCE(place->out_ns, now);
+}
+
+static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int prev_state)
+{
+	u64 now = latency_tracker_clock();
+
+	if (!is_idle_task(next))
+		arrive(next, now);
+	if (!is_idle_task(prev))
+		leave(prev, now, preempt, prev_state);
+}
+
+LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
+
+/* What this CPU has just completed, if that may be what @task has waited for. */
+static u64 completed_for(const struct task_struct *task, enum offcpu_context context)
+{
+	struct latency_tracker_wait wait;
+
+	/* A task that completes something may wake others for another reason. */
+	if (context == OFFCPU_CONTEXT_TASK && !task->in_iowait)
+		return 0;
+	if (lt_doing_is(LT_DOING_DISK, &wait))
+		return latency_tracker_wait_publish(&wait);
+	if (context == OFFCPU_CONTEXT_SOFTIRQ && lt_doing_is(LT_DOING_RAISED, &wait))
+		return latency_tracker_wait_publish(&wait);
+	return 0;
+}
+
+static noinline void note_waker(struct place *place, const struct task_struct *task)
+{
+	place->context = lt_context();
+	if (place->context == OFFCPU_CONTEXT_TASK) {
+		memcpy(place->waker_comm, current->comm, TASK_COMM_LEN);
+		place->waker_pid = current->pid;
+	} else {
+		strscpy_pad(place->waker_comm, "-", TASK_COMM_LEN);
+		place->waker_pid = -1;
+	}
+	place->is_timer = lt_interrupt_is_timer();
+	place->line = lt_interrupt_line();
+	place->softirq = place->context == OFFCPU_CONTEXT_SOFTIRQ ?
+				 lt_interrupt_softirq() : OFFCPU_NO_SOFTIRQ;
+	place->ended_by = place->context == OFFCPU_CONTEXT_NMI ? 0 :
+			  completed_for(task, place->context);
+}
+
+static void probe_sched_waking(void *data, struct task_struct *task)
+{
+	struct place *place = place_of(task);
+	u64 now;
+
+	if (!place || !place->out_ns || place->woken_ns ||
+	    could_run(place->state))
+		return;
+	now = latency_tracker_clock();
+	if (now > place->out_ns && is_long(now - place->out_ns))
+		note_waker(place, task);
+	else
+		place->context = OFFCPU_CONTEXT_UNKNOWN;
+	/* The waker comes first, for publish() on another CPU: see above. */
+	WRITE_ONCE(place->woken_ns, now);
+}
+
+/* A new task waits for its first CPU. */
+static void probe_sched_wakeup_new(void *data, struct task_struct *task)
+{
+	u64 now = latency_tracker_clock();
+	struct place *place = take_place(task, now);
+
+	if (!place)
+		return;
+	place->state = OFFCPU_PREEMPTED;
+	place->woken_ns = 0;
+	WRITE_ONCE(place->out_ns, now);
+}
+
+static void probe_sched_process_free(void *data, struct task_struct *task)
+{
+	unsigned int set = set_of(task), way;
+
+	for (way = 0; way < WAYS; way++) {
+		if (READ_ONCE(sets[set].owner[way]) != task)
+			continue;
+		places[set * WAYS + way].out_ns = 0;
+		/* Pairs with the cmpxchg() of take_place(). */
+		smp_store_release(&sets[set].owner[way], NULL);
+	}
+}
+
+struct lt_probe path_probes[] = {
+	LT_PROBE(sched_process_free),
+	LT_PROBE(sched_waking),
+	LT_PROBE(sched_wakeup_new),
+	LT_PROBE(sched_switch),
+};
+
+const unsigned int path_nr_probes = ARRAY_SIZE(path_probes);
+
+static void read_place(const struct place *place, struct path_now *now)
+{
+	now->out_ns = READ_ONCE(place->out_ns);
+	now->woken_ns = READ_ONCE(place->woken_ns);
+	now->since_ns = READ_ONCE(place->since_ns);
+	now->exec_ns = READ_ONCE(place->exec_ns);
+	now->state = READ_ONCE(place->state);
+}
+
+/*
+ * What is @pid doing, and what has it done since its last long wait? The time that it has had a CPU
+ * is as old as the last tick. False: that is not known.
+ */
+bool path_task_now(pid_t pid, struct path_now *now)
+{
+	const struct task_struct *task;
+	const struct place *place;
+	struct path_now again;
+	bool found = false;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
+	place = task ? place_of(task) : NULL;
+	if (place) {
+		read_place(place, now);
+		smp_rmb();	/* it is thrown away if it changes meanwhile */
+		again = *now;
+		read_place(place, now);
+		found = !memcmp(&again, now, sizeof(again)) && place_of(task) == place;
+		now->exec_ns = READ_ONCE(task->se.sum_exec_runtime) - now->exec_ns;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/* Tasks of which nothing was known. */
+unsigned long path_tasks_lost(void)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(lost, cpu));
+	return sum;
+}
+
+u64 path_tasks_memory(void)
+{
+	return (sizeof(*sets) + WAYS * sizeof(*places)) << set_bits;
+}
+
+/* For about @nr tasks. Before there are probes; task, may sleep. 0 or -ENOMEM. */
+int path_tasks_start(unsigned int nr)
+{
+	set_bits = ilog2(nr / WAYS);
+	sets = vzalloc(sizeof(*sets) << set_bits);
+	places = vzalloc((WAYS * sizeof(*places)) << set_bits);
+	if (sets && places)
+		return 0;
+	path_tasks_stop();
+	return -ENOMEM;
+}
+
+/* There are no probes any more. */
+void path_tasks_stop(void)
+{
+	vfree(sets);
+	vfree(places);
+	sets = NULL;
+	places = NULL;
+}

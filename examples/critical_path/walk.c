@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The path of a late operation: its time in segments, and what was behind each of them.
+ *
+ * The time of a task consists of its long waits, and of what is between two of them. A wait tells
+ * how long the task has had a CPU since the one before; so that is running and short waits. What
+ * of the two a part of it was, is known within bounds only, if at all: the rest is unknown.
+ *
+ * A wait is that for what ended it, until the task was woken, and that for a CPU behind it. If a
+ * task ended it, or if a task has the lock, the same is asked of that task, and so on.
+ */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "examples/critical_path/walk.h"
+#include "usecase/interrupt.h"
+#include "usecase/off_cpu.h"
+
+/* One thread walks at a time. */
+static struct path_history *histories;
+
+static void walk_task(struct path_told *path, struct hop *hop);
+
+/* Of a task that slept, and was not waited for by name. */
+static enum lt_path_cause cause_of_waker(const struct latency_tracker_wait *wait)
+{
+	switch (wait->context) {
+	case OFFCPU_CONTEXT_TASK:
+		return LT_PATH_TASK;
+	case OFFCPU_CONTEXT_SOFTIRQ:
+		if (!strcmp(wait->name, "timer"))
+			return LT_PATH_TIMER;
+		return strcmp(wait->name, "NET_RX") ? LT_PATH_SOFTIRQ : LT_PATH_PACKET;
+	case OFFCPU_CONTEXT_HARDIRQ:
+		return strcmp(wait->name, "timer") ? LT_PATH_HARDIRQ : LT_PATH_TIMER;
+	default:
+		return LT_PATH_UNKNOWN;
+	}
+}
+
+static enum lt_path_cause cause_of(const struct latency_tracker_wait *wait,
+				   const struct latency_tracker_wait *lock,
+				   const struct latency_tracker_wait *done)
+{
+	if (lock)
+		return LT_PATH_LOCK;
+	switch (wait->cause) {
+	case OFFCPU_STOPPED:
+		return LT_PATH_STOPPED;
+	case OFFCPU_TRACED:
+		return LT_PATH_TRACED;
+	case OFFCPU_FROZEN:
+		return LT_PATH_FROZEN;
+	}
+	if (wait->more == OFFCPU_STALL_MEMORY || wait->more == OFFCPU_STALL_MEMORY_IO)
+		return LT_PATH_MEMORY;
+	if (done && done->kind == LATENCY_TRACKER_WAIT_DISK)
+		return LT_PATH_DISK;
+	return cause_of_waker(wait);
+}
+
+/* What explains the segment @number: the time of @pid in it, until @to. */
+static void follow(struct hop *hop, int number, u64 from, u64 to, pid_t pid,
+		   const char *comm)
+{
+	struct hop next = {
+		.path = hop->path,
+		.from = from,
+		.to = to,
+		.next = from,
+		.pid = pid,
+		.hop = hop->hop + 1,
+		.parent = number,
+		.last = -1,
+	};
+
+	if (pid <= 0 || pid == hop->pid || from >= to)
+		return;
+	memcpy(next.comm, comm, TASK_COMM_LEN);
+	if (next.hop == hop->path->hops)
+		path_add(&next, to - from, LT_PATH_CUT);
+	else
+		walk_task(hop->path, &next);
+}
+
+/* The time of a request in @hop, which is that of no task. */
+static void time_of_request(struct hop *hop, const struct latency_tracker_wait *done,
+			    u64 end, enum lt_path_cause cause)
+{
+	struct lt_path_segment *segment;
+
+	if (end <= hop->next)
+		return;
+	segment = path_add(hop, end - hop->next, cause);
+	if (!segment)
+		return;
+	segment->pid = -1;
+	strscpy_pad(segment->comm, "-", TASK_COMM_LEN);
+	segment->dev = done->dev;
+	segment->sector = done->where;
+	if (done->cause)
+		snprintf(segment->name, LT_PATH_NAME, "%.15s, %u requeues",
+			 done->name, done->cause);
+	else
+		strscpy_pad(segment->name, done->name, LT_PATH_NAME);
+}
+
+/* The request of a disk behind the segment @number, and who has submitted it. */
+static void follow_disk(struct hop *hop, int number,
+			const struct latency_tracker_wait *done)
+{
+	const struct lt_path_segment *parent = &hop->path->segments[number];
+	struct hop next = {
+		.path = hop->path,
+		.from = parent->start,
+		.to = parent->start + parent->delay,
+		.next = parent->start,
+		.pid = done->pid,
+		.hop = hop->hop + 1,
+		.parent = number,
+		.last = -1,
+	};
+	u64 submitted = min(max(done->begin_ns, next.from), next.to);
+
+	if (done->pid > 0 && done->pid != hop->pid) {
+		follow(hop, number, next.from, submitted, done->pid, done->comm);
+		next.next = submitted;
+	}
+	memcpy(next.comm, done->comm, TASK_COMM_LEN);
+	time_of_request(&next, done, submitted, LT_PATH_UNKNOWN);
+	time_of_request(&next, done, min(done->ready_ns, next.to), LT_PATH_QUEUE);
+	time_of_request(&next, done, next.to, LT_PATH_DEVICE);
+	path_add_rest(&next);
+}
+
+/* A soft interrupt woke the task; it had waited until it ran. */
+static void follow_raised(struct hop *hop, int number,
+			  const struct latency_tracker_wait *done)
+{
+	const struct lt_path_segment *parent = &hop->path->segments[number];
+	struct hop next = {
+		.path = hop->path,
+		.from = parent->start,
+		.to = parent->start + parent->delay,
+		.next = parent->start,
+		.pid = -1,
+		.hop = hop->hop + 1,
+		.parent = number,
+		.last = -1,
+		.comm = "-",
+	};
+	struct lt_path_segment *segment;
+
+	path_add_until(&next, done->begin_ns, LT_PATH_UNKNOWN);
+	if (done->end_ns <= next.next)
+		return;
+	segment = path_add(&next, done->end_ns - next.next, LT_PATH_RAISED);
+	if (segment) {
+		strscpy_pad(segment->name, done->name, LT_PATH_NAME);
+		path_name_by(segment, done->by_comm, done->by_pid);
+	}
+	path_add_until(&next, next.to, LT_PATH_SOFTIRQ);
+	path_add_rest(&next);
+}
+
+static void explain(struct hop *hop, int number,
+		    const struct latency_tracker_wait *wait,
+		    const struct latency_tracker_wait *lock,
+		    const struct latency_tracker_wait *done)
+{
+	const struct lt_path_segment *segment = &hop->path->segments[number];
+	u64 end = segment->start + segment->delay;
+
+	if (done && done->kind == LATENCY_TRACKER_WAIT_DISK)
+		follow_disk(hop, number, done);
+	else if (done && done->kind == LATENCY_TRACKER_WAIT_RAISED)
+		follow_raised(hop, number, done);
+	else if (wait->context == OFFCPU_CONTEXT_TASK)
+		follow(hop, number, segment->start, end, wait->by_pid, wait->by_comm);
+	else if (lock)
+		follow(hop, number, segment->start, end, lock->by_pid, lock->by_comm);
+}
+
+/* The next of the time, until @end, the task has slept. */
+static void asleep(struct hop *hop, u64 end, const struct latency_tracker_wait *wait)
+{
+	const struct latency_tracker_wait *lock = NULL, *done = NULL;
+	struct latency_tracker_wait ended_by;
+	struct lt_path_segment *segment;
+	u64 ns, before;
+
+	end = min(end, hop->to);
+	if (end <= hop->next)
+		return;
+	ns = end - hop->next;
+	lock = path_longest(hop->history, LATENCY_TRACKER_WAIT_LOCK, hop->next, end);
+	if (lock && path_overlap(lock->begin_ns, lock->end_ns, hop->next, end) < ns / 2)
+		lock = NULL;
+	if (!latency_tracker_wait_read(wait->ended_by, &ended_by, &before))
+		done = &ended_by;
+	segment = path_add(hop, ns, cause_of(wait, lock, done));
+	if (!segment)
+		return;
+	segment->stack = wait->dev;
+	path_name_by(segment, wait->by_comm, wait->by_pid);
+	strscpy_pad(segment->name, wait->name, LT_PATH_NAME);
+	if (lock) {
+		segment->lock = (const void *)(unsigned long)lock->where;
+		strscpy_pad(segment->name, lock->name, LT_PATH_NAME);
+		path_name_by(segment, lock->by_comm, lock->by_pid);
+	} else if (done && done->kind == LATENCY_TRACKER_WAIT_DISK) {
+		segment->dev = done->dev;
+		segment->sector = done->where;
+		strscpy_pad(segment->name, done->name, LT_PATH_NAME);
+	}
+	explain(hop, segment - hop->path->segments, wait, lock, done);
+}
+
+/* It was off the CPU. */
+static void add_wait(struct hop *hop, const struct latency_tracker_wait *wait)
+{
+	u64 ready = wait->ready_ns ?: wait->end_ns;
+
+	asleep(hop, min(ready, wait->end_ns), wait);
+	path_without_cpu(hop, wait->end_ns, wait->cause);
+}
+
+/* What came behind its last wait that is over. */
+static void until_now(struct hop *hop)
+{
+	u64 time = latency_tracker_clock();
+	struct latency_tracker_wait wait = {
+		.by_pid = -1,
+		.by_comm = "-",
+		.name = "-",
+		.end_ns = hop->to,
+	};
+	struct path_now now;
+
+	if (hop->next >= hop->to)
+		return;
+	if (!path_task_now(hop->pid, &now) || now.since_ns > hop->to) {
+		path_add_until(hop, hop->to, LT_PATH_UNKNOWN);
+		return;
+	}
+	path_add_until(hop, now.since_ns, LT_PATH_UNKNOWN);
+	if (!now.out_ns || now.out_ns >= hop->to) {
+		path_between(hop, hop->to, (now.out_ns ?: time) - now.since_ns, now.exec_ns);
+		return;
+	}
+	path_between(hop, now.out_ns, now.out_ns - now.since_ns, now.exec_ns);
+	wait.begin_ns = now.out_ns;
+	wait.cause = now.state;
+	wait.ready_ns = now.woken_ns;
+	if (now.state == OFFCPU_PREEMPTED || now.state == OFFCPU_RUNNABLE ||
+	    now.state == OFFCPU_THROTTLED)
+		wait.ready_ns = now.out_ns;
+	add_wait(hop, &wait);
+}
+
+/* The segments of the time of a task. */
+static void walk_task(struct path_told *path, struct hop *hop)
+{
+	struct path_history *history = &histories[hop->hop];
+	unsigned int i;
+
+	hop->history = history;
+	path_history_read(history, hop->pid, hop->from, hop->to);
+	for (i = history->nr; i-- > 0;) {
+		const struct latency_tracker_wait *wait = &history->waits[i];
+
+		if (wait->kind != LATENCY_TRACKER_WAIT_OFFCPU)
+			continue;
+		/* @where is the end of the wait before it. */
+		path_add_until(hop, min(wait->where, hop->to),
+			       history->is_cut ? LT_PATH_CUT :
+			       history->is_lost ? LT_PATH_LOST : LT_PATH_UNKNOWN);
+		path_between(hop, wait->begin_ns,
+			     wait->begin_ns - wait->where, wait->part_ns);
+		add_wait(hop, wait);
+	}
+	until_now(hop);
+	path_add_rest(hop);
+}
+
+/* Segments that are longer than a part of the operation, and of how many hops. */
+struct detail {
+	u32 parts;
+	u32 hops;
+};
+
+static void walk_from(struct path_told *path, const struct latency_tracker_late *late,
+		      const struct detail *detail)
+{
+	struct hop hop = {
+		.path = path,
+		.from = late->start_ns,
+		.to = late->now_ns,
+		.next = late->start_ns,
+		.pid = late->pid,
+		.parent = -1,
+		.last = -1,
+	};
+
+	path->nr = 0;
+	path->is_cut = false;
+	path->least_ns = path->of.total / detail->parts;
+	path->hops = detail->hops;
+	memcpy(hop.comm, late->comm, TASK_COMM_LEN);
+	walk_task(path, &hop);
+}
+
+/**
+ * path_walk() - what a late operation consisted of
+ * @path: result
+ * @late: the operation
+ *
+ * Context: Task; one at a time.
+ */
+void path_walk(struct path_told *path, const struct latency_tracker_late *late)
+{
+	static const struct detail details[] = {
+		{ PATH_PARTS, PATH_HOPS }, { 200, PATH_HOPS }, { 50, PATH_HOPS },
+		{ 20, PATH_HOPS }, { 20, 3 }, { 20, 1 },
+	};
+	unsigned int i;
+
+	path->of.total = late->now_ns - late->start_ns;
+	path->of.flag = late->flag;
+	strscpy_pad(path->of.tracker, late->tracker, sizeof(path->of.tracker));
+	strscpy_pad(path->of.operation, late->operation, sizeof(path->of.operation));
+	/* The more there is, the less of it is told apart. */
+	for (i = 0; i < ARRAY_SIZE(details); i++) {
+		walk_from(path, late, &details[i]);
+		if (!path->is_cut)
+			break;
+	}
+	path->of.nr = path->nr;
+}
+
+int path_walk_start(void)
+{
+	histories = vzalloc(PATH_HOPS * sizeof(*histories));
+	return histories ? 0 : -ENOMEM;
+}
+
+void path_walk_stop(void)
+{
+	vfree(histories);
+	histories = NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The time of a task, which is made into segments from its begin on.
+ */
+#ifndef _LT_CRITICAL_PATH_WALK_H
+#define _LT_CRITICAL_PATH_WALK_H
+
+#include "examples/critical_path/path.h"
+
+/**
+ * struct hop - the time of one task
+ * @path: the result
+ * @history: its waits
+ * @from: begin of the time
+ * @to: its end
+ * @next: what is before is in segments, but for what @skipped is
+ * @skipped: too short for a segment; it goes to the next one
+ * @rest: together too short for segments of their own
+ * @last: number of the last segment of this task, or -1
+ * @pid: the task
+ * @hop: how many tasks are before it
+ * @parent: number of the segment that it explains, or -1
+ * @comm: of the task
+ */
+struct hop {
+	struct path_told *path;
+	struct path_history *history;
+	u64 from;
+	u64 to;
+	u64 next;
+	u64 skipped;
+	u64 rest;
+	int last;
+	pid_t pid;
+	u32 hop;
+	int parent;
+	char comm[TASK_COMM_LEN];
+};
+
+/* segments.c */
+struct lt_path_segment *path_add(struct hop *hop, u64 ns,
+				 enum lt_path_cause cause);
+void path_add_until(struct hop *hop, u64 end, enum lt_path_cause cause);
+void path_add_rest(struct hop *hop);
+void path_name_by(struct lt_path_segment *segment, const char *comm, pid_t pid);
+
+/* cpu.c: of the time between two long waits; of that without a CPU */
+void path_between(struct hop *hop, u64 end, u64 whole, u64 ran);
+void path_without_cpu(struct hop *hop, u64 end, u8 state);
+const struct latency_tracker_wait *
+path_longest(const struct path_history *history,
+	     enum latency_tracker_wait_kind kind, u64 from, u64 to);
+
+#endif /* _LT_CRITICAL_PATH_WALK_H */

@@ -11,7 +11,8 @@ and which causes are named that are none, each of at least a fifth of the time:
     waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
 A NAME is FIELD:VALUE, such as call:fsync, state:stopped, waker:COMM, holder:COMM, cause:throttled, stall:memory,
 disk:sda, stage:device, io:throttled (of a bio), packet:lo, qdisc:KIND, irq:NAME, lock:KIND, held:COMM
-(who held the lock). One with a ? behind it may be named, or not.
+(who held the lock), path:CAUSE (of the segments of hop 0 of a critical path). One with a ? behind it may be
+named, or not.
 """
 import sys
 from collections import Counter
@@ -21,13 +22,15 @@ import ftrace
 # What these fields say is the cause of a wait, if it is there.
 CAUSES = {'state:' + state for state in ('preempted', 'yielded', 'throttled', 'stopped', 'traced',
                                          'frozen', 'other')}
-CAUSE_FIELDS = ('cause', 'holder', 'disk', 'io', 'packet', 'qdisc', 'irq', 'stall', 'lock', 'held')
+CAUSE_FIELDS = ('path', 'cause', 'holder', 'disk', 'io', 'packet', 'qdisc', 'irq', 'stall', 'lock', 'held')
 OTHERS = 'of others: '
-UNKNOWN = {'state:unknown', 'cause:unknown', 'io:unknown'}
+UNKNOWN = {'state:unknown', 'cause:unknown', 'io:unknown', 'path:unknown', 'path:lost', 'path:cut'}
 
 
 def names(event, fields):
     """What a report says of the cause."""
+    if event == 'critical_path':
+        return {f'path:{fields["cause"]}'}
     if event == 'syscall_latency':
         return {f'call:{fields["call"]}'}
     if event == 'offcpu_sched_switch':
@@ -56,6 +59,8 @@ def is_about(event, fields, pid, interrupts):
     about a CPU: only where one is injected it is the victim's."""
     if event == 'irq_latency':
         return interrupts
+    if event == 'critical_path' and fields['hop'] != '0':
+        return False
     if event == 'block_latency':
         return bool(pid)
     if event == 'network_latency':
@@ -76,7 +81,7 @@ def spans_of(trace, waits, wanted):
     """By name, and '' for all: which parts of the waits the reports are about."""
     spans, interrupts = {'': []}, any(name.startswith('irq:') for name in wanted)
     for line in ftrace.read(trace):
-        fields = ftrace.report(line.text) if line.event.endswith(('_latency', '_switch')) else {}
+        fields = ftrace.report(line.text) if line.event.endswith(('_latency', '_switch', '_path')) else {}
         if fields.get('flag') != 'ended':
             continue
         begin = int(fields['start'])

@@ -11,7 +11,7 @@ taskset -pc 0 $$ >/dev/null
 watch()
 {
 	trace_start latency_tracker/{block,wakeup,syscall,network,irq,lock}_latency \
-		latency_tracker/offcpu_sched_switch
+		latency_tracker/{offcpu_sched_switch,critical_path}
 }
 
 # prepare WAY ARGUMENT...: a victim, in a trace, that waits for its go; its pid is $pid. It lives in

@@ -44,9 +44,9 @@ sync
 
 undelayed "a direct read" direct /dev/sda
 undelayed "a page of a file" fault "$T/mnt/mapped"
-on_disk "a direct read" 400 direct /dev/sda -- call:preadv2 disk:sda stage:device io:device?
-on_disk "fsync" 200 fsync "$T/mnt/file" -- call:fsync disk:sda stage:device io:flush? io:device?
-on_disk "a page of a file" 400 fault "$T/mnt/mapped" -- state:blocked disk:sda stage:device io:device?
+on_disk "a direct read" 400 direct /dev/sda -- call:preadv2 disk:sda stage:device io:device? path:disk
+on_disk "fsync" 200 fsync "$T/mnt/file" -- call:fsync disk:sda stage:device io:flush? io:device? path:disk path:task?
+on_disk "a page of a file" 400 fault "$T/mnt/mapped" -- state:blocked disk:sda stage:device io:device? path:disk
 swapon "$T/mnt/swap" || give_up "no swap"
 # Which pages go is up to the kernel: until that of the victim has gone.
 for _ in 1 2 3 4 5; do
@@ -65,10 +65,10 @@ for _ in 1 2 3 4 5; do
 	out=$(<"$T/told")
 	(($(field end "$out") - $(field begin "$out") < 300000000)) || break
 done
-judged "a page that was swapped out" state:blocked disk:sda stage:device io:device? stall:memory?
+judged "a page that was swapped out" state:blocked disk:sda stage:device io:device? stall:memory? path:disk? path:memory?
 swapoff "$T/mnt/swap"
 on_disk "the lock of an inode, held over I/O" 500 inode "$T/mnt/inode" -- \
-	call:fchmod waker:lt-holder lock:rwsem_write? lock:rt_mutex? held:lt-holder disk:sda stage:device io:device?
+	call:fchmod waker:lt-holder lock:rwsem_write? lock:rt_mutex? held:lt-holder disk:sda stage:device io:device? path:lock
 
 # Where the victim is, by the kernel, for as long as it is there: $T/stacks.
 watch_stacks()
@@ -130,14 +130,14 @@ if ! echo mq-deadline >$queue/scheduler || ! echo 4 >$queue/nr_requests; then
 	give_up "no small queue"
 fi
 beside_others blk_mq_get_tag "if=/dev/sda of=/dev/null skip=@ iflag=direct" "tags that are used up" direct -- \
-	call:preadv2 disk:sda stage:bio io:getrq io:queue?
+	call:preadv2 disk:sda stage:bio io:getrq io:queue? path:disk
 echo none >$queue/scheduler
 
 group io
 prepare direct /dev/sda
 echo "$pid" >"$group/cgroup.procs"
 echo "${dev/,/:} rbps=8192" >"$group/io.max" || give_up "no io.max"
-explained "io.max" call:preadv2 disk:sda stage:bio io:throttled
+explained "io.max" call:preadv2 disk:sda stage:bio io:throttled path:disk
 no_group
 
 dd if=/dev/zero of="$T/mnt/dirty" bs=64k count=4 2>/dev/null
@@ -147,7 +147,7 @@ slow 100
 sleep 0.1
 trace_stop "$T/trace"
 slow 0
-judged "umount with dirty data" call:umount2 disk:sda stage:device io:flush? io:device?
+judged "umount with dirty data" call:umount2 disk:sda stage:device io:flush? io:device? path:disk path:task?
 
 # It drops each command, until the read is in the disk for the second time; then the kernel resets the
 # disk, and sends it once more.
@@ -165,19 +165,19 @@ scsi_does 4 1
 	scsi_does 0 0
 } &
 explained "a device that does not answer" call:preadv2 disk:sda stage:request stage:device \
-	io:device?
+	io:device? path:disk
 echo 30 | tee $device/timeout >$device/eh_timeout
 
 # Of writes that come from the page cache it lets two go at a time, of a disk that takes one.
 # Then the fsync flushes the cache of that disk, which waits behind the same writes.
 echo 75000 >$queue/wbt_lat_usec || give_up "no write-back throttling"
 beside_others rq_qos_wait "if=/dev/zero of=/dev/sda seek=@ oflag=dsync" "write-back throttling" fsync -- \
-	call:fsync disk:sda stage:bio io:getrq io:flush?
+	call:fsync disk:sda stage:bio io:getrq io:flush? path:disk path:task?
 
 modprobe dm_delay
 dmsetup create --noudevsync lt-slow --table "0 65536 delay /dev/sda 0 500" || give_up "no dm-delay"
 dmsetup mknodes lt-slow
 prepare direct /dev/mapper/lt-slow
-explained "dm-delay" call:preadv2 disk:dm-0 stage:bio io:lower
+explained "dm-delay" call:preadv2 disk:dm-0 stage:bio io:lower path:disk
 dmsetup remove --noudevsync lt-slow
 wait_for 20 rmmod scsi_debug 2>/dev/null

@@ -93,18 +93,19 @@ interrupted()
 	echo "irq 1 1000 0" >/sys/module/latency_tracker_inject/parameters/run
 }
 
-wait_alone "nanosleep" sleep call:clock_nanosleep
-wait_alone "a child that does not end" child call:wait4 waker:lt-holder
-wait_alone "a pipe that nobody writes to" pipe call:read waker:lt-holder
-wait_alone "a lock of user space" lock call:futex waker:lt-holder lock:futex held:lt-holder
+wait_alone "nanosleep" sleep call:clock_nanosleep path:timer
+wait_alone "a child that does not end" child call:wait4 waker:lt-holder path:task
+wait_alone "a pipe that nobody writes to" pipe call:read waker:lt-holder path:task
+wait_alone "a lock of user space" lock call:futex waker:lt-holder lock:futex held:lt-holder path:lock
 prepare flock "$T/lock"
-explained "flock" call:flock waker:lt-holder lock:flock held:lt-holder
-wait_alone "a supervisor of its system calls" supervised call:getppid waker:lt-holder
+# A report of another tracker may come before the end of the wait for the lock is known.
+explained "flock" call:flock waker:lt-holder lock:flock held:lt-holder path:lock path:task?
+wait_alone "a supervisor of its system calls" supervised call:getppid waker:lt-holder path:task
 wait_alone "a datagram that nobody reads" datagram packet:lo
-kept "SIGSTOP" state:stopped stopped
-kept "a debugger" state:traced traced
-kept "a debugger that looks at a system call" "call:read state:traced" traced call
-kept "a real-time task takes the CPU" "state:preempted cause:cpu holder:lt-spin" preempted
+kept "SIGSTOP" "state:stopped path:stopped" stopped
+kept "a debugger" "state:traced path:traced" traced
+kept "a debugger that looks at a system call" "call:read state:traced path:traced" traced call
+kept "a real-time task takes the CPU" "state:preempted cause:cpu holder:lt-spin path:cpu" preempted
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 # Turns that are long enough. Before 5.13 it is a sysctl, and from 6.6 on a slice.
 for turn in /sys/kernel/debug/sched/{base_slice_ns,min_granularity_ns} \
@@ -116,7 +117,7 @@ if [ "$(cat /sys/kernel/realtime 2>/dev/null)" = 1 ]; then
 else
 	turn_ns=$(<"$turn")
 	echo 400000000 >"$turn" || give_up "no long turns"
-	kept "an equal task" "state:preempted cause:cpu holder:lt-spin" equal
+	kept "an equal task" "state:preempted cause:cpu holder:lt-spin path:cpu" equal
 	echo "$turn_ns" >"$turn"
 fi
 server=/sys/kernel/debug/sched/fair_server/cpu1/runtime
@@ -124,12 +125,12 @@ cause=dl_server share=500000000
 [ -e $server ] || { server=/proc/sys/kernel/sched_rt_runtime_us cause=rt_throttled share=500000; }
 limit=$(<$server)
 echo $share >$server || give_up "no limit for real-time tasks"
-kept "the limit of real-time tasks" "cause:$cause state:preempted? state:throttled?" limited
+kept "the limit of real-time tasks" "cause:$cause state:preempted? state:throttled? path:$cause" limited
 echo "$limit" >$server
-wait_alone "sched_yield, to an equal task" yields call:sched_yield state:yielded cause:cpu holder:lt-holder
-kept "cgroup.freeze" state:frozen frozen
+wait_alone "sched_yield, to an equal task" yields call:sched_yield state:yielded cause:cpu holder:lt-holder path:cpu
+kept "cgroup.freeze" "state:frozen path:frozen" frozen
 no_group
-kept "cpu.max" "state:throttled cause:throttled" throttled
+kept "cpu.max" "state:throttled cause:throttled path:throttled" throttled
 no_group
 modprobe latency_tracker_inject || give_up "no latency_tracker_inject"
 # Of whatever runs there at that moment, which may have preempted the victim. On arm64 it is called by an
@@ -140,9 +141,10 @@ rmmod latency_tracker_inject
 # The wait is that from the wake-up on.
 watch
 out=$("$BIN/inject" wake 800)
+sleep 0.1
 trace_stop "$T/trace"
 echo "pid=$(field victim "$out") begin=$(field wake "$out") end=$(field ran "$out")" >"$T/told"
-judged "woken behind a real-time task" cause:cpu holder:lt-hog
+judged "woken behind a real-time task" cause:cpu holder:lt-hog path:cpu
 
 # What has much memory to give back takes its time.
 for mb in 200 600 1000; do
@@ -153,7 +155,7 @@ for mb in 200 600 1000; do
 	out=$(<"$T/told")
 	(($(field end "$out") - $(field begin "$out") < 300000000)) || break
 done
-least_ms=100 judged "exit_group with $mb MB" call:exit_group
+least_ms=100 judged "exit_group with $mb MB" call:exit_group path:running
 
 watch
 "$BIN/inject" linger 1 >"$T/told"
@@ -162,18 +164,18 @@ trace_stop "$T/trace"
 # Where the kernel does not tell when a task is back in user space, the call is over before that.
 close=call:close
 grep -q ' user_return_notifier_register$' /proc/kallsyms || close+='?'
-judged "a socket that lingers" "$close"
+judged "a socket that lingers" "$close" path:timer
 
 group memory
 prepare memory
 echo "$pid" >"$group/cgroup.procs"
 echo 8M >"$group/memory.high"
-explained "memory.high" stall:memory
+explained "memory.high" stall:memory path:memory
 no_group
 
 modprobe sch_netem
 tc qdisc add dev lo root netem delay 1000ms || give_up "no netem"
 prepare received
-explained "a qdisc with a delay" packet:lo qdisc:netem
+explained "a qdisc with a delay" packet:lo qdisc:netem path:packet
 tc qdisc del dev lo root
 undelayed "a datagram" received

@@ -21,6 +21,9 @@ COUNTERS = {'capacity': 4096, 'cleared': 0, 'clock_back': 0, 'collected': 0, 'cr
 PARAMETERS = {'usec_threshold': '10000', 'usec_timeout': '0', 'per_minute': '0', 'profile': 'Y',
               'groups': 'N', 'thresholds': '', 'cgroup': '', 'max_events': '4096'}
 UNSIGNED, SIGNED, NAMED, ADDRESS, TEXT, STACK = range(1, 7)
+# Of a module that is no tracker, with its counters, which are read-only.
+PART = {'usec_wait': '1000', 'usec_stack': '10000', 'operations': 'syscalls,offcpu,wakeup,lock'}
+PART_COUNTERS = {'waits': '4096', 'paths': '7', 'left_out': '0', 'lost': '0', 'unknown': '2'}
 TRACING = '/sys/kernel/tracing'
 HEADER_PAGE = ('''\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
 \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
@@ -182,6 +185,12 @@ class Fake(Machine):
             self.put(f'/sys/module/latency_tracker_{name}/parameters/{parameter}', f'{text}\n',
                      0o444 if parameter == 'max_events' else 0o644)
 
+    def part(self, name: str = 'critical_path') -> None:
+        """A module that has parameters only."""
+        for parameter, text in {**PART, **PART_COUNTERS}.items():
+            self.put(f'/sys/module/latency_tracker_{name}/parameters/{parameter}', f'{text}\n',
+                     0o444 if parameter in PART_COUNTERS else 0o644)
+
     def last(self, name: str, *records: bytes) -> None:
         """What profile/last has."""
         empty = [record(0, '', ())] * (64 - len(records))
@@ -227,9 +236,13 @@ class Fake(Machine):
                          self.path(f'/sys/module/{name}')):
                 for file in sorted(path.rglob('*'), reverse=True):
                     file.rmdir() if file.is_dir() else file.unlink()
-                path.rmdir()
+                if path.exists():
+                    path.rmdir()
             return 0, ''
-        self.tracker(tracker)
+        if tracker == 'critical_path':
+            self.part()
+        else:
+            self.tracker(tracker)
         for word in words[2:]:
             parameter, _, value = word.partition('=')
             self.put(f'/sys/module/{name}/parameters/{parameter}', value + '\n')

@@ -93,6 +93,24 @@ def test_start_and_stop(shell: Shell) -> None:
     assert shell('stop').out == 'syscalls: unloaded\n'
 
 
+def test_a_part_is_loaded_and_set_but_is_no_tracker(shell: Shell) -> None:
+    told = shell('start', 'critical_path', 'usec_wait=500', '--json')
+    assert told.status == 0 and types_are_right(told.objects[0]) and told.objects[0]['threshold_ns'] is None
+    assert shell.machine.log == ['modprobe latency_tracker_critical_path usec_wait=500']
+    assert 'was loaded; it tells what late operations' in shell('start', 'critical_path').out
+    (of,) = [of for of in shell('list', '--json').objects if of['loaded']]
+    # Its counters are parameters.
+    assert (of['tracker'], of['paths'], of['unknown']) == ('critical_path', 7, 2) and 'usec_wait' not in of
+    assert shell('set', 'critical_path', 'usec_stack=20000').out == 'critical_path usec_stack=20000\n'
+    assert 'only when it is' in shell('set', 'critical_path', 'waits=9').err
+    for words in (['watch'], ['hist'], ['status'], ['record']):
+        assert 'critical_path is no tracker' in shell(*words, 'critical_path').err
+    # It is not meant by "all trackers".
+    assert 'no tracker is loaded' in shell('last').err and 'critical_path' not in shell('stop').out
+    assert shell('stop', 'critical_path').out == 'critical_path: unloaded\n'
+    assert 'is not loaded' in shell('set', 'critical_path', 'usec_stack=9').err
+
+
 def test_a_start_that_fails_leaves_nothing(shell: Shell) -> None:
     shell.machine.fails['latency_tracker_syscalls'] = 'modprobe: FATAL: Module x not found in directory y'
     told = shell('start', 'block', 'syscalls')
@@ -230,7 +248,7 @@ def test_without_trackers_it_says_what_to_do(shell: Shell) -> None:
     for words in ('watch', 'last', 'worst', 'hist', 'top', 'status'):
         told = shell(words)
         assert told.status == 1 and 'latency-tracker start' in told.err
-    assert shell('list').out.count('not loaded') == 7
+    assert shell('list').out.count('not loaded') == 8
 
 
 @pytest.mark.parametrize('words', [['nosuch'], ['last', '-n', '0'], ['watch', '--for', '5'], ['--window'],

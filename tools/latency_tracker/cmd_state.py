@@ -11,7 +11,7 @@ from latency_tracker.machine import Machine
 from latency_tracker.modules import Boot, is_module, load, unload
 from latency_tracker.output import Json, Output
 from latency_tracker.settings import apply, arguments, prepare, shown, split
-from latency_tracker.state import KNOWN, OPTIONAL, Tracker, chosen, loaded
+from latency_tracker.state import KNOWN, OPTIONAL, PARTS, Tracker, chosen, loaded
 from latency_tracker.units import human, size
 
 # Losses: the counter, and what it means if it is not 0.
@@ -35,18 +35,17 @@ def threshold(counters: dict[str, int]) -> str:
 
 def list_trackers(_args: argparse.Namespace, machine: Machine, out: Output) -> int:
     """What there is, loaded or not."""
-    found = {tracker.name: tracker for tracker in loaded(machine)}
-    names = list(dict.fromkeys([*KNOWN, *OPTIONAL, *found]))
+    names = list(dict.fromkeys([*KNOWN, *OPTIONAL, *PARTS, *(tracker.name for tracker in loaded(machine))]))
     rows, styles = [], []
     for name in names:
-        tracker = found.get(name)
-        counters = tracker.counters() if tracker else {}
-        about = Tracker(machine, name).about
-        out.object('tracker', tracker=name, about=about, loaded=bool(tracker), **counters)
-        state = 'not loaded' if not tracker else 'on' if counters.get('tracking_on') else 'off'
-        rows.append([name, state, threshold(counters) if tracker else '',
-                     f'{counters["late"]:,}' if tracker else '', about])
-        styles.append('' if tracker else 'dim')
+        tracker = Tracker(machine, name)
+        counters = tracker.counters() if tracker.loaded else {}
+        out.object('tracker', tracker=name, about=tracker.about, loaded=tracker.loaded, **counters)
+        state = 'not loaded' if not tracker.loaded else 'on' if counters.get('tracking_on', 1) else 'off'
+        # A part has neither.
+        rows.append([name, state, threshold(counters) if 'late' in counters else '',
+                     f'{counters["late"]:,}' if 'late' in counters else '', tracker.about])
+        styles.append('' if tracker.loaded else 'dim')
     out.table(['tracker', 'state', '>late is', '>late', 'an operation is'], rows, styles)
     return 0
 
@@ -99,7 +98,7 @@ def set_settings(args: argparse.Namespace, machine: Machine, out: Output) -> int
     names, settings = split(args.words)
     if not names and settings:
         raise Error('which tracker? "latency-tracker set block over=50ms", or "all"')
-    trackers = chosen(machine, [] if names == ['all'] else names)
+    trackers = chosen(machine, [] if names == ['all'] else names, with_parts=True)
     if settings:
         wanted = [(tracker, prepare(tracker, settings)) for tracker in trackers]
         apply(wanted)
@@ -138,10 +137,11 @@ def start(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     for tracker in trackers:
         counters = tracker.counters()
         values: dict[str, Json] = {'tracker': tracker.name, 'loaded_now': tracker in done,
-                                   'boot': bool(args.boot), 'threshold_ns': counters['threshold_ns']}
+                                   'boot': bool(args.boot), 'threshold_ns': counters.get('threshold_ns')}
         out.object('started', **values)
-        out.line(f'{tracker.name}: {"loaded" if tracker in done else "was loaded"}; late is '
-                 f'{threshold(counters)} or more' + ('; loaded at each boot' if args.boot else ''))
+        what = f'it tells {tracker.about}' if tracker.name in PARTS else f'late is {threshold(counters)} or more'
+        out.line(f'{tracker.name}: {"loaded" if tracker in done else "was loaded"}; {what}' +
+                 ('; loaded at each boot' if args.boot else ''))
     return 0
 
 

@@ -16,7 +16,7 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
                 {'tracker': 'string', 'name': 'string', 'value': 'string', 'parameter': 'string',
                  'raw': 'string', 'fixed': 'boolean'}),
     'started': ('start', {'tracker': 'string', 'loaded_now': 'boolean', 'boot': 'boolean',
-                          'threshold_ns': 'integer'}),
+                          'threshold_ns': 'integer?'}),
     'stopped': ('stop', {'tracker': 'string'}),
     'report': ('watch, last, worst: a late operation; who and what are alike for alike ones, says and details in words, fields as '
                'Documentation/ABI/trace-events has them; times in ns of CLOCK_MONOTONIC, time is local',

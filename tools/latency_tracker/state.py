@@ -33,6 +33,8 @@ KNOWN = {known.name: known for known in (
 
 # Those that are loaded by name only, and what an operation of them is.
 OPTIONAL = {'lock': 'a wait for a lock, of the kernel, of user space or on a file'}
+# Modules that are no trackers: they have parameters, but no directory in STATE, and no operations.
+PARTS = {'critical_path': 'what late operations of tasks were made of: latency-tracker path'}
 
 
 class Tracker:
@@ -49,12 +51,12 @@ class Tracker:
     def about(self) -> str:
         """What an operation of it is."""
         known = KNOWN.get(self.name)
-        return known.about if known else OPTIONAL.get(self.name, 'of another module')
+        return known.about if known else {**OPTIONAL, **PARTS}.get(self.name, 'of another module')
 
     @property
     def loaded(self) -> bool:
         """It works."""
-        return self.machine.path(self.state).is_dir()
+        return self.machine.path(f'{MODULES}/{self.module}' if self.name in PARTS else self.state).is_dir()
 
     def read(self, name: str) -> str:
         """A file of it, such as "late" or "profile/1m"; Error: the tracker is gone, or an old one."""
@@ -79,7 +81,10 @@ class Tracker:
                         ) from None
 
     def counters(self) -> dict[str, int]:
-        """All files with one number, by name."""
+        """All files with one number, by name; of a part, the parameters that are counters."""
+        if self.name in PARTS:
+            return {name: int(self.get(name)) for name in self.parameters()
+                    if not self.may_write(name) and self.get(name).isdigit()}
         found = {}
         directory = self.machine.path(self.state)
         for path in sorted(directory.iterdir()) if directory.is_dir() else []:
@@ -119,8 +124,9 @@ def loaded(machine: Machine) -> list[Tracker]:
     return [Tracker(machine, name) for name in names]
 
 
-def chosen(machine: Machine, names: list[str]) -> list[Tracker]:
-    """Those that are named, or all that work. Error: one that is not loaded, or none is."""
+def chosen(machine: Machine, names: list[str], with_parts: bool = False) -> list[Tracker]:
+    """Those that are named, or all that work; parts, which are no trackers, only by name. Error: one that is not
+    loaded, or none is."""
     if not names:
         found = loaded(machine)
         if not found:
@@ -129,6 +135,8 @@ def chosen(machine: Machine, names: list[str]) -> list[Tracker]:
         return found
     found = [Tracker(machine, name) for name in names]
     for tracker in found:
+        if tracker.name in PARTS and not with_parts:
+            raise Error(f'{tracker.name} is no tracker: it tells {tracker.about}')
         if not tracker.loaded:
             there = ' '.join(other.name for other in loaded(machine)) or 'none'
             raise Error(f'the tracker {tracker.name} is not loaded: latency-tracker start '

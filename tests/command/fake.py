@@ -123,7 +123,7 @@ def event_format(ident: int, name: str, fields: Sequence[tuple[str, int]], fmt: 
     lines, at = [f'name: {name}', f'ID: {ident}', 'format:', '\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;',
                  '\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;', ''], 8
     for words, size in fields:
-        signed = int(words.split()[0] in ('int', 'long', 's64', 'pid_t', 'char'))
+        signed = int(words.split()[0] in ('int', 'long', 's32', 's64', 'pid_t', 'char'))
         lines.append(f'\tfield:{words};\toffset:{at};\tsize:{size};\tsigned:{signed};')
         at += size
     return '\n'.join([*lines, '', f'print fmt: {fmt}', ''])

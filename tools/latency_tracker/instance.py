@@ -17,7 +17,8 @@ NAME = 'latency-tracker'
 # Which events are of which tracker; one that is not there has an event of its name.
 EVENTS = {'wakeup': ['wakeup_latency'], 'offcpu': ['offcpu_sched_switch', 'offcpu_sched_wakeup'],
           'syscalls': ['syscall_latency', 'syscall_latency_stack'], 'block': ['block_latency'],
-          'irq': ['irq_latency', 'softirq_latency'], 'network': ['network_latency'], 'lock': ['lock_latency']}
+          'irq': ['irq_latency', 'softirq_latency'], 'network': ['network_latency'], 'lock': ['lock_latency'],
+          'critical_path': ['critical_path']}
 TRACKER_OF = {event: tracker for tracker, events in EVENTS.items() for event in events}
 # Pages that are read of a CPU before the next one has its turn, so that none starves.
 TURN = 256

@@ -11,7 +11,7 @@ from latency_tracker.cgroups import Cgroups
 from latency_tracker.machine import Machine
 from latency_tracker.output import Json, Output, printable
 from latency_tracker.records import Report
-from latency_tracker.stacks import in_short, plain
+from latency_tracker.stacks import Stack, in_short, plain
 from latency_tracker.units import human
 from latency_tracker.words import Words, stacks, words
 
@@ -22,6 +22,13 @@ def wall_time(machine: Machine, at_ns: int) -> datetime.datetime:
     """Of a moment of CLOCK_MONOTONIC, in local time."""
     since_1970 = machine.wall_ns() - machine.monotonic_ns() + at_ns
     return datetime.datetime.fromtimestamp(since_1970 / 1e9).astimezone()
+
+
+def in_line(stack: Stack, frames: int) -> str:
+    """The innermost frames that say something, and how many more there are."""
+    shown = in_short(stack)
+    more = len(shown) - frames
+    return ' <- '.join(plain(frame) for frame in shown[:frames]) + (f' <- {more} more' if more > 0 else '')
 
 
 class Shower:
@@ -63,11 +70,7 @@ class Shower:
                 self.out.style(printable(of.text), mark))
 
     def _stack(self, title: str, stack: list[str]) -> None:
-        shown = in_short(stack)
-        more = len(shown) - self.frames
-        text = ' <- '.join(plain(frame) for frame in shown[:self.frames])
-        self.out.line(f'{title}: {text}' + (f' <- {more} more' if more > 0 else ''), 'dim',
-                      indent=INDENT)
+        self.out.line(f'{title}: {in_line(stack, self.frames)}', 'dim', indent=INDENT)
 
 
 @dataclass

@@ -102,6 +102,8 @@ def test_a_path_has_the_words_of_its_operation(monkeypatch: pytest.MonkeyPatch) 
     assert path.what == 'system call' and path.text == 'system call of fio (1234) has taken 700 ms' and path.cgroup == '?'
     report = path.as_report()
     assert (report.delay_ns, report.text('comm'), report.number('pid'), report.flag) == (700 * MS, *TASK, 'pending')
+    # That of when it was pending is another one.
+    assert gather([of_it, *flushed(flag=1)])[0].report is None
     monkeypatch.setattr(paths, 'REMEMBERED', 2)
     assert gather([of_it, *(call(pid=n) for n in range(2)), *flushed()])[0].report is None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
 import os
@@ -153,19 +154,24 @@ def test_spool(tmp_path: Path) -> None:
     spool.close()
 
 
-def feed(machine: Fake, pages: list[tuple[int, bytes]], lost: int = 0) -> None:
+def feed(machine: Fake, pages: list[tuple[int, bytes]], lost: int = 0, last: str = 'syscall_latency_stack',
+         ends: bool = True) -> None:
     """Once somebody reads: to the buffers of CPUs; and then a signal."""
     end = time.monotonic() + 20
     # The last of the events is enabled.
-    while not (made := [path for path in machine.path(f'{TRACING}/instances').glob('*/events/*/syscall_latency_stack/enable')
+    while not (made := [path for path in machine.path(f'{TRACING}/instances').glob(f'*/events/*/{last}/enable')
                         if path.read_text()[0] == '1']):
         assert time.monotonic() < end
         time.sleep(0.01)
     top = made[0].parents[3]
-    for cpu in range(machine.cpus):
-        with open(top / f'per_cpu/cpu{cpu}/trace_pipe_raw', 'wb', buffering=0) as pipe:
+    # All of them at once: without an end the command may close them as soon as it has read enough.
+    pipes = [open(top / f'per_cpu/cpu{cpu}/trace_pipe_raw', 'wb', buffering=0) for cpu in range(machine.cpus)]
+    for cpu, pipe in enumerate(pipes):
+        with pipe, contextlib.suppress(BrokenPipeError):
             for page in [page for of, page in pages if of == cpu]:
                 pipe.write(page)
+    if not ends:
+        return
     (top / 'per_cpu/cpu1/stats').write_text(f'overrun: {lost}\ncommit overrun: 0\ndropped events: 1\n')
     time.sleep(0.2)
     os.kill(os.getpid(), signal.SIGINT)

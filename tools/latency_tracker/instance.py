@@ -19,6 +19,8 @@ EVENTS = {'wakeup': ['wakeup_latency'], 'offcpu': ['offcpu_sched_switch', 'offcp
           'syscalls': ['syscall_latency', 'syscall_latency_stack'], 'block': ['block_latency'],
           'irq': ['irq_latency', 'softirq_latency'], 'network': ['network_latency'], 'lock': ['lock_latency'],
           'critical_path': ['critical_path']}
+# Those that are no reports: where an operation was blocked.
+SAMPLES = ('offcpu_sched_wakeup', 'syscall_latency_stack')
 TRACKER_OF = {event: tracker for tracker, events in EVENTS.items() for event in events}
 # Pages that are read of a CPU before the next one has its turn, so that none starves.
 TURN = 256
@@ -30,10 +32,10 @@ WAKE_PERCENT = 20
 
 class Instance:
     """From its making to close(). Error: there can be none; then nothing is left. buffer_kib: of a CPU; 0: as
-    many as there may be."""
+    many as there may be; samples: with those of stacks."""
 
-    def __init__(self, machine: Machine, trackers: Sequence[Tracker], buffer_kib: int) -> None:
-        self.machine = machine
+    def __init__(self, machine: Machine, trackers: Sequence[Tracker], buffer_kib: int, samples: bool = True) -> None:
+        self.machine, self.samples = machine, samples
         self.name = f'{TRACING}/instances/{NAME}.{os.getpid()}.{start_of(machine, os.getpid())}'
         self.fds: list[int] = []
         self.formats: dict[int, Format] = {}
@@ -71,6 +73,8 @@ class Instance:
     def _enable(self, trackers: Sequence[Tracker]) -> None:
         for tracker in trackers:
             for event in EVENTS.get(tracker.name, [f'{tracker.name}_latency']):
+                if event in SAMPLES and not self.samples:
+                    continue
                 directory = f'{self.name}/events/latency_tracker/{event}'
                 text = self.machine.read(f'{directory}/format')
                 made = Format(text)

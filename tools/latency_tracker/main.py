@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from latency_tracker import Error, version
 from latency_tracker.cmd_hist import hist, top
+from latency_tracker.cmd_paths import path
 from latency_tracker.cmd_reports import last, watch, worst
 from latency_tracker.cmd_state import list_trackers, set_settings, start, status, stop
 from latency_tracker.compare import compare, save
@@ -129,6 +130,12 @@ def _add_reports(subs: argparse._SubParsersAction[Parser]) -> None:
     parser.add_argument('--still', action='store_true', help='once: what is pending now, for longer than the threshold '
                         'or 1s, or --over')
     parser.add_argument('--all', action='store_true', help='with --still: also what waits for something to do')
+    _trackers(parser)
+    parser = _sub(subs, 'path', path, 'what late operations of tasks were made of, as they happen', 'path syscalls --over 100ms',
+                  'It needs the module critical_path: latency-tracker start critical_path. The exit status is 2 if --max ended it.')
+    _filters(parser)
+    _until(parser)
+    parser.set_defaults(buffer=0)
     _trackers(parser)
     parser = _sub(subs, 'last', last, 'the last reports of the trackers, although nobody has watched',
                   'last offcpu --comm "mariadbd*"')

@@ -4,7 +4,7 @@ time, in a row; here they are put together, and each segment is said in words.""
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from latency_tracker.output import Json
@@ -152,6 +152,11 @@ class Path:
         return min(of.start_ns for of in self.segments)
 
     @property
+    def end_ns(self) -> int:
+        """When it ended, or was reported."""
+        return self.start_ns + self.delay_ns
+
+    @property
     def leaves(self) -> list[Segment]:
         """Those that no other one explains: they add up to the whole."""
         parents = {of.parent for of in self.segments}
@@ -188,6 +193,33 @@ def path_of(entry: dict[str, object]) -> Path:
     return found
 
 
+def is_wanted(path: Path, names: Collection[str], passes: Callable[[Report], bool]) -> bool:
+    """It is of one of these trackers, passes a filter, and is not what this program does."""
+    report = path.as_report()
+    return path.tracker in names and not report.own and passes(report)
+
+
+def outermost(paths: Iterable[Path]) -> list[Path]:
+    """Without those that are part of another one of the same task: a wait within a system call, or an operation when it
+    was pending. Else the same time would count twice."""
+    found: list[Path] = []
+    for path in sorted(paths, key=lambda path: (path.pid, path.start_ns, -path.delay_ns)):
+        last = found[-1] if found else None
+        if not last or path.pid < 0 or path.pid != last.pid or path.end_ns > last.end_ns:
+            found.append(path)
+    return found
+
+
+def worst_of(paths: Iterable[Path], most: int) -> list[Path]:
+    """The slowest of each kind; what waits for something to do comes last."""
+    found: dict[tuple[str, str, str], Path] = {}
+    for path in outermost(paths):
+        key = path.tracker, path.comm, path.what
+        if key not in found or path.delay_ns > found[key].delay_ns:
+            found[key] = path
+    return sorted(found.values(), key=lambda path: (path.idle, -path.delay_ns))[:most]
+
+
 class Gatherer:
     """Puts segments together, and finds the report of the operation, which comes before its path. cgroup: the path
     of one with an id."""
@@ -195,11 +227,11 @@ class Gatherer:
     def __init__(self, cgroup: Callable[[int], str]) -> None:
         self.cgroup = cgroup
         self.open: OrderedDict[int, Path] = OrderedDict()
-        self.operations: OrderedDict[tuple[str, int, int], Report] = OrderedDict()
+        self.operations: OrderedDict[tuple[str, int, int, str], Report] = OrderedDict()
 
     def remember(self, report: Report) -> None:
         """An operation, whose path may come."""
-        self.operations[report.tracker, report.number('pid'), report.start_ns] = report
+        self.operations[report.tracker, report.number('pid'), report.start_ns, report.flag] = report
         while len(self.operations) > REMEMBERED:
             self.operations.popitem(last=False)
 
@@ -232,7 +264,7 @@ class Gatherer:
     def _end(self, op: int) -> Path:
         path = self.open.pop(op)
         path.segments.sort(key=lambda of: of.number)
-        path.report = self.operations.get((path.tracker, path.pid, path.start_ns))
+        path.report = self.operations.get((path.tracker, path.pid, path.start_ns, path.flag))
         if path.report:
             of = words(path.report)
             path.what, path.text, path.idle = of.what, of.text, of.idle

@@ -11,16 +11,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
 from latency_tracker import Error, version
 from latency_tracker.cmd_reports import Filter, Listener, tell_missed
 from latency_tracker.instance import Instance
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
+from latency_tracker.paths import EVENT, Gatherer, Path, is_wanted
 from latency_tracker.records import Report
 from latency_tracker.show import Shower, Summary, stack_of_call, wall_time
+from latency_tracker.show_paths import PathShower
 from latency_tracker.signals import Signals
 from latency_tracker.spool import Converter, Spool
 from latency_tracker.stacks import Symbols, kallsyms
@@ -70,15 +71,27 @@ def start(words: list[str]) -> subprocess.Popen[bytes] | None:
         raise Error(f'{words[0]}: {error.strerror}') from None
 
 
-class Sink:
-    """Where reports go that pass."""
-
-    def __init__(self, machine: Machine, to: Output, passes: Filter) -> None:
-        self.machine, self.passes = machine, passes
-        self.shower, self.summary = Shower(machine, to), Summary()
+class Taker(Protocol):
+    """Where reports go."""
 
     def take(self, report: Report) -> None:
         """One."""
+
+
+class Sink:
+    """Where reports go that pass, and the paths of their trackers."""
+
+    def __init__(self, machine: Machine, to: Output, passes: Filter, trackers: Sequence[Tracker] = ()) -> None:
+        self.machine, self.passes, self.names = machine, passes, {tracker.name for tracker in trackers}
+        self.shower, self.summary = Shower(machine, to), Summary()
+        self.gatherer, self.path_shower, self.paths = Gatherer(self.shower.cgroups.path), PathShower(machine, to), 0
+
+    def take(self, report: Report) -> None:
+        """One, or a segment of a path."""
+        if report.event == EVENT:
+            self._take_paths(self.gatherer.add(report))
+            return
+        self.gatherer.remember(report)
         if report.own or not self.passes.passes(report):
             return
         # Where a call is blocked now says something of it only if its report is new.
@@ -87,21 +100,32 @@ class Sink:
         self.summary.add(report, of)
         self.shower.show(report, of)
 
+    def end(self) -> None:
+        """Nothing comes any more."""
+        self._take_paths(self.gatherer.rest())
+
+    def _take_paths(self, found: Sequence[Path]) -> None:
+        for path in found:
+            if is_wanted(path, self.names, self.passes.passes):
+                self.path_shower.show(path)
+                self.paths += 1
+
 
 class Buffers:
     """Reports out of trace buffers, which are read first, and understood when there is time for it."""
 
-    def __init__(self, machine: Machine, args: argparse.Namespace, trackers: Sequence[Tracker], signals: Signals) -> None:
+    def __init__(self, machine: Machine, args: argparse.Namespace, trackers: Sequence[Tracker], signals: Signals,
+                 samples: bool = True) -> None:
         # What may fail comes before what would have to be removed.
         self.spool = Spool()
-        self.instance = Instance(machine, trackers, args.buffer)
+        self.instance = Instance(machine, trackers, args.buffer, samples)
         self.converter = Converter(self.instance.formats, Symbols(kallsyms))
         self.ahead: Iterator[Report] = iter(())
         self.poll = select.poll()
         for fd in (signals.fd, *self.instance.fds):
             self.poll.register(fd, select.POLLIN)
 
-    def turn(self, sink: Sink, child: int | None = None, seconds: float = STEP_SECONDS) -> None:
+    def turn(self, sink: Taker, child: int | None = None, seconds: float = STEP_SECONDS) -> None:
         """Wait for as long, or until much has come; then go on with what there is, for a short time. child: ends
         the waiting, too, when it can be read."""
         if child is not None:
@@ -125,7 +149,7 @@ class Buffers:
             self.spool.put(pages)
         return bool(pages)
 
-    def _convert(self, sink: Sink) -> bool:
+    def _convert(self, sink: Taker) -> bool:
         """One report; whether there was one."""
         report = next(self.ahead, None)
         while not report:
@@ -137,7 +161,7 @@ class Buffers:
         sink.take(report)
         return True
 
-    def finish(self, sink: Sink) -> int:
+    def finish(self, sink: Taker) -> int:
         """All that there is; returns how many events were lost."""
         self.instance.stop()
         while self._read():
@@ -173,9 +197,10 @@ class Files:
 
 
 def source_of(machine: Machine, args: argparse.Namespace, trackers: Sequence[Tracker], signals: Signals) -> Buffers | Files:
-    """Trace buffers if there can be some."""
+    """Trace buffers if there can be some; with paths, if their module is loaded."""
+    part = Tracker(machine, EVENT)
     try:
-        return Buffers(machine, args, trackers, signals)
+        return Buffers(machine, args, [*trackers, part] if part.loaded else trackers, signals)
     except Error as error:
         print(f'latency-tracker: {error}; reports come from profile/last, which is slower', file=sys.stderr)
         return Files(machine, trackers, signals)
@@ -209,7 +234,7 @@ def record(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     to.object('recording', version=version(), kernel=machine.read('/proc/sys/kernel/osrelease').strip(),
               time=wall_time(machine, machine.monotonic_ns()).isoformat(timespec='microseconds'),
               command=list(args.command), trackers=[tracker.name for tracker in trackers])
-    sink = Sink(machine, to, Filter(args, machine))
+    sink = Sink(machine, to, Filter(args, machine), trackers)
     try:
         source = source_of(machine, args, trackers, signals)
         try:
@@ -218,6 +243,7 @@ def record(args: argparse.Namespace, machine: Machine, out: Output) -> int:
             machine.give_way()
             status = follow(source, sink, child, time.monotonic() + (args.seconds or 1e9), signals)
             lost = source.finish(sink)
+            sink.end()
         finally:
             source.close()
         tell_missed(lost, to)
@@ -227,7 +253,8 @@ def record(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     sink.summary.table(out)
     tell_missed(lost, out)
     count = sum(of.count for of in sink.summary.sums.values())
-    out.line(f'{count:,} late operations in {args.output}: latency-tracker report {args.output}')
+    paths = f', and {sink.paths:,} paths,' if sink.paths else ''
+    out.line(f'{count:,} late operations{paths} in {args.output}: latency-tracker report {args.output}')
     if status:
         print(f'latency-tracker: {args.command[0]} ended with status {status}', file=sys.stderr)
     return 1 if status else 0
@@ -237,6 +264,6 @@ def default_name(prefix: str = 'latency-tracker') -> str:
     """One that is not there yet."""
     stamp = time.strftime('%Y%m%d-%H%M%S')
     name, number = f'{prefix}-{stamp}.json.gz', 1
-    while Path(name).exists():
+    while os.path.exists(name):
         name, number = f'{prefix}-{stamp}-{number}.json.gz', number + 1
     return name

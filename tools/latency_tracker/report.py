@@ -15,8 +15,10 @@ from latency_tracker.flame import svg
 from latency_tracker.machine import Machine
 from latency_tracker.output import Json, Output
 from latency_tracker.page import page
+from latency_tracker.paths import Path, path_of, worst_of
 from latency_tracker.records import Report, Value
 from latency_tracker.show import Shower, Summary
+from latency_tracker.show_paths import PathShower
 from latency_tracker.stacks import plain
 from latency_tracker.state import KNOWN, Tracker
 from latency_tracker.words import Words, words
@@ -34,6 +36,7 @@ class Recording:
         self.name = name
         self.missed = self.unread = 0
         self.cut_off = False
+        self.paths: list[Path] = []
         # From CLOCK_MONOTONIC to the time of day, for the first report.
         self.first_time = ''
 
@@ -54,12 +57,15 @@ class Recording:
             raise Error(f'{self.name} cannot be read: {error}') from None
 
     def reports(self) -> Iterator[tuple[Report, Words]]:
-        """In their order; a line that is none is counted."""
+        """In their order; a line that is none is counted. Paths are kept beside them."""
         for line in self.lines():
             try:
                 entry = json.loads(line)
                 if entry['type'] == 'missed':
                     self.missed += int(entry['count'])
+                if entry['type'] == 'path':
+                    self.paths.append(path_of(entry))
+                    self.first_time = self.first_time or str(entry['time'])
                 if entry['type'] == 'report':
                     found = self._report(entry)
                     self.first_time = self.first_time or str(entry['time'])
@@ -178,6 +184,18 @@ def text(args: argparse.Namespace, recording: Recording, machine: Machine, out: 
             out.line()
             out.line(f'{name}: {Tracker(machine, name).about}', 'bold')
         sections[name].show(shower, out, args.number)
+    show_paths(args, recording, machine, out)
+
+
+def show_paths(args: argparse.Namespace, recording: Recording, machine: Machine, out: Output) -> None:
+    """The slowest, what they were made of."""
+    if recording.paths:
+        out.line()
+        out.line(f'{len(recording.paths):,} paths: what the slowest were made of', 'bold')
+    shower = PathShower(machine, out, args.stack)
+    for path in worst_of(recording.paths, args.number):
+        out.line()
+        shower.show(path, with_time=False)
 
 
 def made_of(args: argparse.Namespace, recording: Recording) -> str:

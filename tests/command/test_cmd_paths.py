@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Paths as they happen, and of recordings."""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from latency_tracker import paths
+from latency_tracker.cmd_paths import Follower, PathSink
+from latency_tracker.paths import outermost, worst_of
+from latency_tracker.signals import Signals
+from latency_tracker.state import Tracker
+
+from .conftest import Shell, Told
+from .fake import NOW_NS, TRACING, Fake, trace_page
+from .fake_paths import FORMAT, MS, flushed, segment
+from .test_paths import gather
+from .test_record import CALL, STACK, call, feed
+from .test_state import types_are_right
+
+
+def fsync(begin: int = NOW_NS, delay: int = 700, pid: int = 1234) -> bytes:
+    """The report that comes before a path."""
+    return call(delay * MS, b'fio', pid=pid, start=begin)
+
+
+def page(*events: bytes, at_ns: int = NOW_NS) -> bytes:
+    """Of events, in their order."""
+    return trace_page(at_ns, *((1, event) for event in events))
+
+
+def run(shell: Shell, pages: list[tuple[int, bytes]], *words: str, lost: int = 0, last: str = 'critical_path') -> Told:
+    """A command that reads the buffers; last: the event that it enables last."""
+    shell.machine.tracker('syscalls')
+    shell.machine.part()
+    shell.machine.put('/proc/kallsyms', '')
+    shell.machine.put('/proc/sys/kernel/osrelease', '6.1.0-x\n')
+    shell.machine.tracefs(CALL, STACK, FORMAT)
+    thread = threading.Thread(target=feed, args=(shell.machine, pages, lost, last, '--max' not in words))
+    thread.start()
+    told = shell(*words)
+    thread.join()
+    assert not list(shell.machine.path(f'{TRACING}/instances').iterdir())
+    return told
+
+
+PAGES = [(0, page(fsync(), *flushed()[:4])), (1, page(*flushed()[4:], at_ns=NOW_NS + 10))]
+
+
+def test_path(shell: Shell) -> None:
+    told = run(shell, PAGES, 'path', lost=2)
+    lines = told.out.splitlines()
+    assert told.status == 0 and not told.err and lines[0].startswith('waiting for late operations of syscalls;')
+    assert lines[1] == '12:00:00.000  syscalls  fdatasync() of fio (1234) took 700 ms, returned 0'
+    assert sum(' ms ' in line for line in lines[2:]) == 7 and '3 more reports came too fast' in lines[-1]
+    # As a report has it.
+    assert any(line.strip() == '? <- ?' or line.strip() == '?' for line in lines)
+
+
+def test_path_as_json(shell: Shell) -> None:
+    told = run(shell, [*PAGES, (1, page(*flushed(op=18)[:3], at_ns=NOW_NS + 99))], 'path', '--json')
+    # The buffers lose one.
+    whole, part, missed = told.objects
+    assert types_are_right(whole) and missed == {'schema': 1, 'type': 'missed', 'count': 1}
+    assert types_are_right(whole) and types_are_right(part)
+    assert len(whole['segments']) == 7 and whole['count'] == 7 and whole['what'] == 'fdatasync()'  # type: ignore[arg-type]
+    # At the end, what has not come is missing.
+    assert len(part['segments']) == 3 and part['count'] == 7  # type: ignore[arg-type]
+
+
+def test_what_path_shows(shell: Shell) -> None:
+    pages = [(0, page(fsync(), *flushed())), (0, page(*flushed(op=18, total=900, begin=NOW_NS + 10**9), at_ns=NOW_NS + 50)),
+             (0, page(*(segment(i, 0, -1, i, 1, 'running', of=('me', os.getpid()), op=19, count=2) for i in range(2)), at_ns=NOW_NS + 70)),
+             (0, page(segment(0, 0, -1, 0, 90, 'running', op=20, tracker='wakeup', total=90, count=1), at_ns=NOW_NS + 80))]
+    cases: list[tuple[list[str], list[int]]] = [([], [17, 18]), (['--over', '800ms'], [18]), (['--comm', 'x*'], []),
+                                                (['--pid', '1234'], [17, 18]), (['--cgroup', '/'], [17]), (['--max', '1', '--for', '5s'], [17])]
+    for words, ops in cases:
+        told = run(shell, pages, 'path', '--json', *words)
+        assert [of['op'] for of in told.objects if of['type'] == 'path'] == ops, words
+        assert told.status == (2 if '--max' in words else 0)
+
+
+def test_path_says_what_it_needs(shell: Shell) -> None:
+    machine = shell.machine
+    assert 'modprobe latency_tracker_critical_path' in shell('path').err
+    machine.part()
+    assert 'no tracker is loaded' in shell('path').err
+    machine.tracker('block')
+    for words in ((), ('block',)):
+        assert 'operations of block get no path, but those of: syscalls, offcpu, wakeup, lock' in shell('path', *words).err
+    machine.tracker('syscalls')
+    assert 'operations of block get no path' in shell('path', 'syscalls', 'block').err
+    assert 'no trace instance can be made' in shell('path').err
+    machine.tracefs(CALL, STACK)
+    told = shell('path')
+    assert told.status == 1 and 'cannot be recorded' in told.err and not list(machine.path(f'{TRACING}/instances').iterdir())
+    machine.put('/sys/module/latency_tracker_critical_path/parameters/operations', 'offcpu, wakeup\n')
+    assert 'operations of syscalls get no path' in shell('path', 'syscalls').err
+
+
+def test_path_asks_for_no_stacks(machine: Fake) -> None:
+    machine.tracker('syscalls')
+    machine.part()
+    machine.tracefs(CALL, STACK, FORMAT)
+    args = argparse.Namespace(buffer=9, over=None, comm=None, pid=None, cgroup=None)
+    trackers, signals = [Tracker(machine, 'syscalls')], Signals()
+    follower = Follower(machine, args, trackers, PathSink(machine, args, trackers, print), signals)
+    events = machine.path(f'{follower.buffers.instance.name}/events/latency_tracker')
+    assert {path.parent.name: path.read_text()[0] for path in events.glob('*/enable')} == {
+        'syscall_latency': '1', 'syscall_latency_stack': '0', 'critical_path': '1'}
+    follower.close()
+    signals.close()
+
+
+@pytest.fixture
+def recording(shell: Shell, tmp_path: Path) -> Path:
+    """Of two calls and their paths, and the path of a wait within one of them, by the command itself."""
+    inner = segment(0, 0, -1, 0, 400, 'task', op=5, tracker='offcpu', total=400, count=1)
+    pages = [*PAGES, (0, page(fsync(NOW_NS + 10**9, 300, 7), *(
+        segment(i, 0, -1, start, delay, cause, op=18, total=300, count=2, of=('fio', 7), begin=NOW_NS + 10**9)
+        for i, (start, delay, cause) in enumerate(((0, 100, 'running'), (100, 200, 'throttled')))), inner, at_ns=NOW_NS + 20))]
+    into = tmp_path / 'into.json'
+    shell.machine.tracker('offcpu')
+    told = run(shell, pages, 'record', '-o', str(into), 'syscalls')
+    assert told.status == 0 and '2 late operations, and 2 paths, in' in told.out
+    text = into.read_text()
+    # As if offcpu had been asked for, too.
+    (path,) = gather([inner])
+    more = {'schema': 1, 'type': 'path', 'time': '2026-11-27T12:00:01', 'host': 'db1', **path.values()}
+    into.write_text(text + json.dumps(more) + '\n')
+    return into
+
+
+def test_record_has_paths(recording: Path) -> None:
+    objects: list[dict[str, Any]] = [json.loads(line) for line in recording.read_text().splitlines()]
+    assert Counter(of['type'] for of in objects) == {'recording': 1, 'report': 2, 'path': 3, 'missed': 1}
+    assert all(types_are_right(of) for of in objects)
+    assert sorted((of['op'], of['says'], len(of['segments'])) for of in objects if of['type'] == 'path')[1:] == [
+        (17, 'fdatasync() of fio (1234) took 700 ms, returned 0', 7), (18, 'fdatasync() of fio (7) took 300 ms, returned 0', 2)]
+
+
+def test_record_without_the_module(shell: Shell, tmp_path: Path) -> None:
+    shell.machine.tracker('syscalls')
+    shell.machine.put('/proc/sys/kernel/osrelease', '6.1.0-x\n')
+    shell.machine.tracefs(CALL, STACK)
+    told = shell('record', '-o', str(tmp_path / 'x'), '--for', '10ms')
+    assert told.status == 0 and not told.err and 'paths' not in told.out
+
+
+def test_report_has_the_slowest(shell: Shell, recording: Path) -> None:
+    told = shell('report', str(recording))
+    lines = told.out.splitlines()
+    at = lines.index('3 paths: what the slowest were made of')
+    # Of the same task and call the slowest; and what is within that is not told twice.
+    assert lines[at + 2] == 'syscalls  fdatasync() of fio (1234) took 700 ms, returned 0'
+    assert sum('took' in line for line in lines[at:]) == 1 and any('in the device vda' in line for line in lines[at:])
+    recording.write_text(next(line for line in recording.read_text().splitlines() if '"op": 17' in line) + '\n{"type": "path", "op": 1}\n')
+    told = shell('report', str(recording))
+    assert '1 lines are no object' in told.err and '0 reports, the first at 2026-11-27' in told.out and '1 paths' in told.out
+    (of,) = [of for of in shell('report', '--json', str(recording)).objects if of['type'] == 'path']
+    assert types_are_right(of) and of['op'] == 17
+
+
+def paths_of(*spans: tuple[int, int, int, str]) -> list[paths.Path]:
+    """Pid, begin, delay, tracker."""
+    return gather([segment(0, 0, -1, start, delay, 'running', of=('x', pid), op=op, total=delay, count=1, tracker=tracker)
+                   for op, (pid, start, delay, tracker) in enumerate(spans)])
+
+
+def test_no_time_counts_twice() -> None:
+    found = outermost(paths_of((5, 0, 100, 'syscalls'), (5, 0, 50, 'syscalls'), (5, 20, 80, 'offcpu'), (6, 20, 80, 'offcpu'),
+                               (5, 90, 20, 'wakeup'), (-1, 0, 9, 'x'), (-1, 1, 3, 'x')))
+    assert sorted(path.op for path in found) == [0, 3, 4, 5, 6]
+
+
+def test_the_slowest_of_each_kind() -> None:
+    found = paths_of((5, 0, 100, 'syscalls'), (6, 0, 900, 'syscalls'), (7, 0, 500, 'offcpu'), (8, 0, 100, 'lock'))
+    found[1].idle = True
+    found[1].what = 'poll()'
+    assert [path.op for path in worst_of(found, 9)] == [2, 0, 3, 1] and [path.op for path in worst_of(found, 1)] == [2]

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""path: what late operations were made of, as they happen. The module critical_path tells it in trace events only, so
+they are read out of a trace instance of one's own."""
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+
+from latency_tracker import Error
+from latency_tracker.cgroups import Cgroups
+from latency_tracker.cmd_reports import Filter, tell_missed
+from latency_tracker.machine import Machine
+from latency_tracker.output import Output
+from latency_tracker.paths import EVENT, Gatherer, Path, is_wanted
+from latency_tracker.record import STEP_SECONDS, Buffers
+from latency_tracker.records import Report
+from latency_tracker.show_paths import PathShower
+from latency_tracker.signals import Signals
+from latency_tracker.state import Tracker, chosen
+
+
+def trackers_of_paths(machine: Machine, names: list[str]) -> list[Tracker]:
+    """Those that are named, or all that work, whose operations get a path. Error: there is none, and why."""
+    part = Tracker(machine, EVENT)
+    if not part.loaded:
+        raise Error(f'the module {part.module} is not loaded, which tells what late operations were made of: latency-tracker '
+                    f'start {EVENT}, or modprobe {part.module}')
+    told = [name.strip() for name in part.get('operations').split(',') if name.strip()]
+    found = chosen(machine, names)
+    left = [tracker.name for tracker in found if tracker.name not in told]
+    if names and left or len(left) == len(found):
+        raise Error(f'operations of {", ".join(left)} get no path, but those of: {", ".join(told) or "none"}; see operations= '
+                    f'of latency-tracker set {EVENT}')
+    return [tracker for tracker in found if tracker.name in told]
+
+
+class PathSink:
+    """Where events go, and paths come from. most: no more paths than that; 0: any number."""
+
+    def __init__(self, machine: Machine, args: argparse.Namespace, trackers: Sequence[Tracker], use: Callable[[Path], None],
+                 most: int = 0) -> None:
+        self.gatherer = Gatherer(Cgroups(machine).path)
+        self.passes, self.names = Filter(args, machine).passes, {tracker.name for tracker in trackers}
+        self.use, self.most, self.count = use, most, 0
+
+    @property
+    def full(self) -> bool:
+        """There were as many as are wanted."""
+        return bool(self.most) and self.count >= self.most
+
+    def take(self, report: Report) -> None:
+        """An event."""
+        if report.event == EVENT:
+            self._use(self.gatherer.add(report))
+        else:
+            self.gatherer.remember(report)
+
+    def look(self, now_ns: int) -> None:
+        """What is missing does not come any more."""
+        self._use(self.gatherer.overdue(now_ns))
+
+    def end(self) -> None:
+        """Nothing comes any more."""
+        self._use(self.gatherer.rest())
+
+    def _use(self, found: Sequence[Path]) -> None:
+        for path in found:
+            if not self.full and is_wanted(path, self.names, self.passes):
+                self.count += 1
+                self.use(path)
+
+
+class Follower:
+    """From its making to close(): the paths of operations of some trackers."""
+
+    def __init__(self, machine: Machine, args: argparse.Namespace, trackers: Sequence[Tracker], sink: PathSink, signals: Signals) -> None:
+        self.machine, self.sink, self.signals = machine, sink, signals
+        # Samples of stacks would cost the tracker, and nobody looks at them.
+        self.buffers = Buffers(machine, args, [*trackers, Tracker(machine, EVENT)], signals, samples=False)
+
+    def until(self, end: float) -> None:
+        """A moment of time.monotonic(), a signal, or as many as are wanted."""
+        while not self.signals.caught and not self.sink.full and (left := end - time.monotonic()) > 0:
+            self.buffers.turn(self.sink, seconds=min(STEP_SECONDS, left))
+            self.sink.look(self.machine.monotonic_ns())
+
+    def finish(self) -> int:
+        """What has come; returns how many events were lost."""
+        lost = self.buffers.finish(self.sink)
+        self.sink.end()
+        return lost
+
+    def close(self) -> None:
+        """Nothing of it is left."""
+        self.buffers.close()
+
+
+def path(args: argparse.Namespace, machine: Machine, out: Output) -> int:
+    """Each when it is told. The exit status is 2 if --max ended it."""
+    trackers, signals = trackers_of_paths(machine, args.trackers), Signals()
+    sink = PathSink(machine, args, trackers, PathShower(machine, out, args.stack).show, args.max or 0)
+    follower = Follower(machine, args, trackers, sink, signals)
+    try:
+        out.line(f'waiting for late operations of {", ".join(tracker.name for tracker in trackers)}; Ctrl-C ends it', 'dim')
+        follower.until(time.monotonic() + (args.seconds or 1e9))
+        lost = follower.finish()
+    finally:
+        follower.close()
+        signals.close()
+    tell_missed(lost, out)
+    return 2 if sink.full else 0

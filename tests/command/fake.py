@@ -22,8 +22,8 @@ PARAMETERS = {'usec_threshold': '10000', 'usec_timeout': '0', 'per_minute': '0',
               'groups': 'N', 'thresholds': '', 'cgroup': '', 'max_events': '4096'}
 UNSIGNED, SIGNED, NAMED, ADDRESS, TEXT, STACK = range(1, 7)
 # Of a module that is no tracker, with its counters, which are read-only.
-PART = {'usec_wait': '1000', 'usec_stack': '10000', 'operations': 'syscalls,offcpu,wakeup,lock'}
-PART_COUNTERS = {'waits': '4096', 'paths': '7', 'left_out': '0', 'lost': '0', 'unknown': '2'}
+PART = {'usec_wait': '1000', 'usec_stack': '10000', 'operations': 'all'}
+PART_COUNTERS = {'waits': '4096', 'tasks': '32768', 'paths': '7', 'left_out': '0', 'lost': '0', 'unknown': '2', 'cut': '0'}
 TRACING = '/sys/kernel/tracing'
 HEADER_PAGE = ('''\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
 \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;

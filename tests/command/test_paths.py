@@ -74,6 +74,14 @@ def test_paths_may_come_mixed_and_in_any_order() -> None:
     assert all([of.number for of in path.segments] == list(range(7)) for path in found)
 
 
+def test_a_path_begins_with_its_operation() -> None:
+    # What is too short to be told stands at the end, together.
+    (path,) = gather([segment(0, 0, -1, 100, 600, 'running', count=2), segment(1, 0, -1, 600, 100, 'cut', count=2)])
+    assert path.start_ns == NOW_NS and path.end_ns == NOW_NS + 700 * MS
+    (path,) = gather([segment(3, 1, 0, 100, 600, 'running', count=4)])
+    assert path.start_ns == NOW_NS + 100 * MS
+
+
 def test_what_is_missing_is_told(machine: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     (path,) = gather([event for i, event in enumerate(flushed()) if i not in (0, 3)])
     assert path.missing == '5 of 7 segments seen' and '  5 of 7 segments seen' in shown(path, machine)
@@ -100,6 +108,8 @@ def test_a_path_has_the_words_of_its_operation(monkeypatch: pytest.MonkeyPatch) 
     # Without its report it is known which task, how long, and which tracker.
     (path,) = gather([call(700 * MS, pid=1235, start=NOW_NS), *flushed(flag=1)])
     assert path.what == 'system call' and path.text == 'system call of fio (1234) has taken 700 ms' and path.cgroup == '?'
+    assert gather(flushed(operation='fsync'))[0].text == 'fsync() of fio (1234) took 700 ms'
+    assert gather(flushed(operation='mutex', tracker='lock'))[0].text == 'wait for a lock (mutex) of fio (1234) took 700 ms'
     report = path.as_report()
     assert (report.delay_ns, report.text('comm'), report.number('pid'), report.flag) == (700 * MS, *TASK, 'pending')
     # That of when it was pending is another one.
@@ -123,8 +133,10 @@ WORDS: list[tuple[dict[str, object], str]] = [
                                                          'in the device vda, sector 0'),
     ({'cause': 'queue'}, 'in the queue of a disk'), ({'cause': 'task', 'by': ('sh', 3)}, 'woken by sh (3)'),
     ({'cause': 'task'}, 'woken by another task'), ({'cause': 'softirq', 'name': 'NET_RX'}, 'until soft interrupt NET_RX'),
-    ({'cause': 'raised', 'name': 'TIMER'}, 'until soft interrupt was run: TIMER'), ({'cause': 'frozen'}, 'frozen'),
-    ({'cause': 'lost'}, 'unknown: its history was overwritten'), ({'cause': 'cut'}, 'not looked into: the limit of the path was reached')]
+    ({'cause': 'raised', 'name': 'TIMER', 'by': ('cp', 8)}, 'soft interrupt TIMER waited until it ran, behind cp (8)'),
+    ({'cause': 'timer', 'name': 'timer'}, 'until a timer'), ({'cause': 'hardirq', 'name': 'eth0'}, 'until interrupt eth0'),
+    ({'cause': 'frozen'}, 'frozen'),
+    ({'cause': 'lost'}, 'unknown: its history was overwritten'), ({'cause': 'cut'}, 'not told apart: too many segments or hops')]
 
 
 @pytest.mark.parametrize('fields, says', WORDS)
@@ -144,8 +156,8 @@ def test_each_cause_has_words() -> None:
 
 
 @pytest.mark.parametrize('fields, detail', [
-    ({'cause': 'lock', 'name': 'mutex', 'by': ('cp', 8)}, 'mutex, cp'), ({'cause': 'device', 'name': 'vda'}, 'vda'),
-    ({'cause': 'cpu', 'by': ('stress', 9)}, 'stress'), ({'cause': 'running'}, ''), ({'cause': 'timer', 'by': ('x', 1)}, '')])
+    ({'cause': 'lock', 'name': 'mutex', 'by': ('cp', 8)}, 'mutex, cp'), ({'cause': 'device', 'name': 'vda, 2 requeues'}, 'vda'),
+    ({'cause': 'cpu', 'by': ('stress', 9)}, 'stress'), ({'cause': 'running'}, ''), ({'cause': 'timer', 'name': 'timer', 'by': ('x', 1)}, '')])
 def test_alike_causes(fields: dict[str, object], detail: str) -> None:
     (path,) = gather([segment(0, 0, -1, 0, 700, **fields, count=1)])  # type: ignore[arg-type]
     assert path.segments[0].detail == detail

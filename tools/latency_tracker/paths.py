@@ -20,15 +20,17 @@ WAIT_NS, HELD = 2 * 10**9, 256
 REMEMBERED = 1024
 # A sector of requests that have none.
 NO_SECTOR = 1 << 63
-# Of trackers: what an operation is called whose report was not seen.
+# Of trackers: what an operation is called whose report was not seen, and that has no name.
 KINDS = {'syscalls': 'system call', 'offcpu': 'time off the CPU', 'wakeup': 'wait for a CPU', 'lock': 'wait for a lock'}
 # Causes that need no more words, but for a name that some of them have.
 PLAIN = {'short': 'short waits', 'interrupt': 'interrupt handlers', 'rt_throttled': 'real-time tasks had used up their share',
          'dl_server': 'real-time tasks had used up their share', 'steal': 'the hypervisor had given the CPU to others',
          'memory': 'waiting for memory', 'timer': 'until a timer', 'packet': 'until a packet', 'softirq': 'until soft interrupt',
-         'hardirq': 'until an interrupt', 'stopped': 'stopped by a signal', 'traced': 'stopped by a debugger',
+         'hardirq': 'until interrupt', 'stopped': 'stopped by a signal', 'traced': 'stopped by a debugger',
          'yielded': 'off the CPU, which it had yielded', 'lost': 'unknown: its history was overwritten',
-         'cut': 'not looked into: the limit of the path was reached', 'raised': 'until soft interrupt was run:'}
+         'cut': 'not told apart: too many segments or hops'}
+# Of these, the name says nothing more.
+NAMELESS = ('timer', 'packet')
 DISK = {'disk': 'disk', 'queue': 'in the queue of', 'device': 'in the device'}
 INTS = ('number', 'parent', 'hop', 'delay_ns', 'start_ns', 'pid', 'by_pid', 'dev', 'sector')
 TEXTS = ('cause', 'comm', 'by_comm', 'name', 'lock', 'cgroup')
@@ -70,12 +72,17 @@ class Segment:
     def detail(self) -> str:
         """What alike causes have in common besides: a disk, the kind of a lock, a task; may be empty."""
         by = self.by_comm if self.by_pid >= 0 and self.cause in ('cpu', 'lock', 'task') else ''
-        return ', '.join(part for part in (self.name if self.name != '-' else '', by) if part)
+        # What is behind a comma differs: how often a request was tried.
+        return ', '.join(part for part in (self._name.partition(',')[0], by) if part)
+
+    @property
+    def _name(self) -> str:
+        return '' if self.name == '-' or self.cause in NAMELESS else self.name
 
     @property
     def says(self) -> str:
         """The cause in words."""
-        by, name = task(self.by_comm, self.by_pid), self.name if self.name != '-' else ''
+        by, name = task(self.by_comm, self.by_pid), self._name
         if self.cause == 'cpu':
             return 'waiting for a CPU' + (f' that {by} had' if self.by_pid > 0 else ' that was idle' if by else '')
         if self.cause == 'lock':
@@ -88,6 +95,8 @@ class Segment:
             return 'throttled (cpu.max' + (f' of {self.cgroup})' if self.cgroup not in ('-', '?', '') else ')')
         if self.cause == 'task':
             return f'woken by {by or "another task"}'
+        if self.cause == 'raised':
+            return ' '.join(part for part in ('soft interrupt', name, 'waited until it ran') if part) + (f', behind {by}' if by else '')
         return ' '.join(part for part in (PLAIN.get(self.cause, self.cause), name) if part)
 
     def _disk(self, name: str) -> str:
@@ -107,9 +116,11 @@ def segment_of(report: Report, cgroup: Callable[[int], str]) -> Segment:
 
 @dataclass
 class Path:
-    """Of an operation. count: how many segments it has. what: as of alike operations; text: a sentence."""
+    """Of an operation, whose name is "-" if it has none. count: how many segments it has. what: as of alike operations;
+    text: a sentence."""
     op: int
     tracker: str
+    operation: str
     flag: str
     delay_ns: int
     count: int
@@ -148,8 +159,9 @@ class Path:
 
     @property
     def start_ns(self) -> int:
-        """When it began."""
-        return min(of.start_ns for of in self.segments)
+        """When it began. The first segment may begin later: what is too short to be told stands at the end, together."""
+        ends = [of.start_ns + of.delay_ns for of in self.segments if not of.hop]
+        return max(ends) - self.delay_ns if ends else min(of.start_ns for of in self.segments)
 
     @property
     def end_ns(self) -> int:
@@ -173,15 +185,22 @@ class Path:
 
     def values(self) -> dict[str, Json]:
         """For JSON."""
-        return {'tracker': self.tracker, 'op': self.op, 'flag': self.flag, 'at_ns': self.at_ns, 'start_ns': self.start_ns,
-                'delay_ns': self.delay_ns, 'comm': self.comm, 'pid': self.pid, 'what': self.what, 'says': self.text,
-                'idle': self.idle, 'cgroup': self.cgroup, 'count': self.count, 'segments': [of.values() for of in self.segments]}
+        return {'tracker': self.tracker, 'operation': self.operation, 'op': self.op, 'flag': self.flag,
+                'at_ns': self.at_ns, 'start_ns': self.start_ns, 'delay_ns': self.delay_ns, 'comm': self.comm, 'pid': self.pid,
+                'what': self.what, 'says': self.text, 'idle': self.idle, 'cgroup': self.cgroup,
+                'count': self.count, 'segments': [of.values() for of in self.segments]}
+
+
+def _what(path: Path) -> str:
+    if path.tracker == 'syscalls' and path.operation != '-':
+        return f'{path.operation}()'
+    return KINDS.get(path.tracker, path.tracker) + (f' ({path.operation})' if path.operation != '-' else '')
 
 
 def path_of(entry: dict[str, object]) -> Path:
     """Of the JSON of values(). ValueError, KeyError, TypeError: it is none."""
     found = Path(*(kind(str(entry[name])) for name, kind in (
-        ('op', int), ('tracker', str), ('flag', str), ('delay_ns', int), ('count', int), ('at_ns', int))))
+        ('op', int), ('tracker', str), ('operation', str), ('flag', str), ('delay_ns', int), ('count', int), ('at_ns', int))))
     found.what, found.text, found.idle = str(entry['what']), str(entry['says']), bool(entry['idle'])
     found.cgroup = str(entry.get('cgroup', '?'))
     for of in list(entry['segments']):  # type: ignore[call-overload]
@@ -243,8 +262,8 @@ class Gatherer:
             done.append(self._end(op))
         path = self.open.get(op)
         if not path:
-            path = self.open[op] = Path(op, report.text('tracker'), report.flag, report.number('total'),
-                                        report.number('segments'), report.at_ns)
+            path = self.open[op] = Path(op, report.text('tracker'), report.text('operation'), report.flag,
+                                        report.number('total'), report.number('segments'), report.at_ns)
         path.segments.append(segment)
         path.at_ns = max(path.at_ns, report.at_ns)
         if path.complete:
@@ -270,7 +289,7 @@ class Gatherer:
             path.what, path.text, path.idle = of.what, of.text, of.idle
             path.cgroup = self.cgroup(path.report.number('cgroup_id'))
         else:
-            path.what = KINDS.get(path.tracker, path.tracker)
+            path.what = _what(path)
             verb = 'took' if path.flag == 'ended' else 'has taken'
             path.text = f'{path.what} of {task(path.comm, path.pid) or "an unknown task"} {verb} {human(path.delay_ns)}'
         return path

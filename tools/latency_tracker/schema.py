@@ -28,9 +28,9 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
                 'fields': 'object'}),
     'path': ('path, record: what a late operation of a task was made of; delay_ns is the whole, count how many segments there are; those of '
              'hop 0 add up to it, and those whose parent is the number of another one to that', {
-        'tracker': 'string', 'op': 'integer', 'time': 'string', 'at_ns': 'integer', 'start_ns': 'integer', 'delay_ns': 'integer',
-        'flag': 'string', 'host': 'string', 'comm': 'string', 'pid': 'integer', 'what': 'string', 'says': 'string', 'idle': 'boolean',
-        'cgroup': 'string', 'count': 'integer', 'segments': 'array'}),
+        'tracker': 'string', 'operation': 'string', 'op': 'integer', 'time': 'string', 'at_ns': 'integer',
+        'start_ns': 'integer', 'delay_ns': 'integer', 'flag': 'string', 'host': 'string', 'comm': 'string', 'pid': 'integer',
+        'what': 'string', 'says': 'string', 'idle': 'boolean', 'cgroup': 'string', 'count': 'integer', 'segments': 'array'}),
     'summary': ('watch, at its end: alike operations', {
         'tracker': 'string', 'who': 'string', 'what': 'string', 'count': 'integer', 'total_ns': 'integer',
         'worst_ns': 'integer', 'pending': 'integer', 'idle': 'boolean'}),

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from latency_tracker import paths
+from latency_tracker.causes import Share, causes_of
 from latency_tracker.cmd_paths import Follower, PathSink
 from latency_tracker.paths import outermost, worst_of
 from latency_tracker.signals import Signals
@@ -36,14 +37,15 @@ def page(*events: bytes, at_ns: int = NOW_NS) -> bytes:
     return trace_page(at_ns, *((1, event) for event in events))
 
 
-def run(shell: Shell, pages: list[tuple[int, bytes]], *words: str, lost: int = 0, last: str = 'critical_path') -> Told:
+def run(shell: Shell, pages: list[tuple[int, bytes]], *words: str, lost: int = 0, last: str = 'critical_path',
+        ends: bool = True) -> Told:
     """A command that reads the buffers; last: the event that it enables last."""
     shell.machine.tracker('syscalls')
     shell.machine.part()
     shell.machine.put('/proc/kallsyms', '')
     shell.machine.put('/proc/sys/kernel/osrelease', '6.1.0-x\n')
     shell.machine.tracefs(CALL, STACK, FORMAT)
-    thread = threading.Thread(target=feed, args=(shell.machine, pages, lost, last, '--max' not in words))
+    thread = threading.Thread(target=feed, args=(shell.machine, pages, lost, last, ends and '--max' not in words))
     thread.start()
     told = shell(*words)
     thread.join()
@@ -59,7 +61,9 @@ def test_path(shell: Shell) -> None:
     lines = told.out.splitlines()
     assert told.status == 0 and not told.err and lines[0].startswith('waiting for late operations of syscalls;')
     assert lines[1] == '12:00:00.000  syscalls  fdatasync() of fio (1234) took 700 ms, returned 0'
-    assert sum(' ms ' in line for line in lines[2:]) == 7 and '3 more reports came too fast' in lines[-1]
+    end = lines.index('')
+    assert [sum(' ms ' in line for line in part) for part in (lines[2:end], lines[end:])] == [7, 5]
+    assert '3 more reports came too fast' in lines[-1]
     # As a report has it.
     assert any(line.strip() == '? <- ?' or line.strip() == '?' for line in lines)
 
@@ -67,7 +71,7 @@ def test_path(shell: Shell) -> None:
 def test_path_as_json(shell: Shell) -> None:
     told = run(shell, [*PAGES, (1, page(*flushed(op=18)[:3], at_ns=NOW_NS + 99))], 'path', '--json')
     # The buffers lose one.
-    whole, part, missed = told.objects
+    whole, part, missed = [of for of in told.objects if of['type'] != 'cause']
     assert types_are_right(whole) and missed == {'schema': 1, 'type': 'missed', 'count': 1}
     assert types_are_right(whole) and types_are_right(part)
     assert len(whole['segments']) == 7 and whole['count'] == 7 and whole['what'] == 'fdatasync()'  # type: ignore[arg-type]
@@ -185,3 +189,55 @@ def test_the_slowest_of_each_kind() -> None:
     found[1].idle = True
     found[1].what = 'poll()'
     assert [path.op for path in worst_of(found, 9)] == [2, 0, 3, 1] and [path.op for path in worst_of(found, 1)] == [2]
+
+
+def test_causes_add_up() -> None:
+    found = gather([*flushed(operation='fsync'), *flushed(op=18, operation='fsync', begin=NOW_NS + 10**9),
+                    # Pending, and its end; what waits for something to do; another kind; and a part of one.
+                    *flushed(op=19, flag=1, operation='fsync'), *flushed(op=20, operation='poll', begin=NOW_NS + 2 * 10**9),
+                    *flushed(op=21, tracker='offcpu'), *flushed(op=22, operation='read', begin=NOW_NS + 3 * 10**9)[:4]])
+    next(path for path in found if path.op == 20).idle = True
+    told = dict(causes_of(found))
+    assert set(told) == {('syscalls', 'fsync()'), ('syscalls', 'read()'), ('offcpu', 'time off the CPU')}
+    late = told['syscalls', 'fsync()']
+    assert (late.count, late.total_ns) == (2, 1400 * MS)
+    assert {cause: (share.count, share.total_ns, share.worst_ns) for cause, share in late.shares.items()} == {
+        ('queue', 'vda'): (2, 100 * MS, 50 * MS), ('device', 'vda'): (2, 400 * MS, 200 * MS), ('cpu', 'stress'): (2, 300 * MS, 150 * MS),
+        ('lock', 'mutex, cp'): (2, 400 * MS, 200 * MS), ('running', ''): (2, 200 * MS, 100 * MS)}
+    # What was not seen of it is told, too.
+    late = told['syscalls', 'read()']
+    assert late.shares['not seen', ''].total_ns == 450 * MS and sum(share.total_ns for share in late.shares.values()) == late.total_ns
+    assert [late.total_ns for _, late in causes_of(found)] == [1400 * MS, 700 * MS, 700 * MS]
+
+
+def test_a_cause_counts_once_in_an_operation() -> None:
+    ((_, late),) = causes_of(gather([segment(0, 0, -1, 0, 300, 'running', count=2), segment(1, 0, -1, 300, 400, 'running', count=2)]))
+    assert late.shares['running', ''] == Share(1, 700 * MS, 700 * MS)
+
+
+def test_top_by_cause(shell: Shell) -> None:
+    old = page(*flushed(op=5, begin=NOW_NS - 70 * 10**9, operation='old'), at_ns=NOW_NS - 61 * 10**9)
+    pages = [(0, old), *PAGES, (1, page(*flushed(op=18, begin=NOW_NS + 10**9, operation='fdatasync'), at_ns=NOW_NS + 50))]
+    told = run(shell, pages, 'top', '--by', 'cause', '--every', '300ms', '--turns', '1', ends=False)
+    lines = told.out.splitlines()
+    assert told.status == 0 and not told.err and 'the last minute' in lines[0]
+    assert lines[2].split() == ['syscalls', 'fdatasync()', '2', 'device', 'vda', '29', '%', '████▋', '400', 'ms', '200', 'ms', '2']
+    assert [line.split()[0] for line in lines[3:7]] == ['lock', 'cpu', 'running', 'queue'] and 'old' not in told.out
+    told = run(shell, pages, 'top', '--by', 'cause', '--every', '300ms', '--turns', '1', '--json', ends=False)
+    assert len(told.objects) == 5 and all(types_are_right(of) for of in told.objects)
+    assert sum(of['share'] for of in told.objects) == pytest.approx(1, abs=1e-3)  # type: ignore[misc]
+    assert 'and 3 more' in run(shell, pages, 'top', '--by', 'cause', '--every', '300ms', '--turns', '1', '-n', '2', ends=False).out
+    assert 'nothing was late yet' in run(shell, [], 'top', '--by', 'cause', '--every', '300ms', '--turns', '1', ends=False).out
+    shell.machine.run(['modprobe', '-r', 'latency_tracker_critical_path'])
+    assert 'modprobe latency_tracker_critical_path' in shell('top', '--by', 'cause').err
+
+
+def test_report_has_causes(shell: Shell, recording: Path) -> None:
+    lines = shell('report', str(recording)).out.splitlines()
+    (row,) = [line.split() for line in lines if 'fdatasync()' in line and ' % ' in line and 'syscalls' in line]
+    # 1000 ms of two calls: 200 in the device, and as much each for the lock and throttled; 200 of it running.
+    assert row[:3] == ['syscalls', 'fdatasync()', '2'] and row.count('%') == 1
+    found = [of for of in shell('report', '--json', str(recording)).objects if of['type'] == 'cause' and of['tracker'] == 'syscalls']
+    assert {of['cause']: of['total_ns'] for of in found} == {
+        'device': 200 * MS, 'lock': 200 * MS, 'throttled': 200 * MS, 'running': 200 * MS, 'cpu': 150 * MS, 'queue': 50 * MS}
+    assert all(types_are_right(of) and of['late_ns'] == 1000 * MS for of in found)

@@ -182,9 +182,14 @@ def top(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     return 0
 
 
-def _show_top(args: argparse.Namespace, rows: list[tuple[float, Tracker, Group]], out: Output) -> None:
+def clear(out: Output) -> None:
+    """A terminal, before it is shown anew."""
     if out.terminal and not out.as_json:
         out.stream.write('\x1b[H\x1b[2J')
+
+
+def _show_top(args: argparse.Namespace, rows: list[tuple[float, Tracker, Group]], out: Output) -> None:
+    clear(out)
     # There may be thousands, of which a terminal shows some.
     for rate, tracker, group in rows if out.as_json else ():
         out.object('top', tracker=tracker.name, dimension=group.dimension, group=group.name,

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""path: what late operations were made of, as they happen. The module critical_path tells it in trace events only, so
+"""path, top --by cause: what late operations were made of, as they happen. The module critical_path tells it in trace events only, so
 they are read out of a trace instance of one's own."""
 from __future__ import annotations
 
 import argparse
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 
 from latency_tracker import Error
+from latency_tracker.causes import causes_of, show_causes
 from latency_tracker.cgroups import Cgroups
+from latency_tracker.cmd_hist import clear
 from latency_tracker.cmd_reports import Filter, tell_missed
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
@@ -18,6 +21,10 @@ from latency_tracker.records import Report
 from latency_tracker.show_paths import PathShower
 from latency_tracker.signals import Signals
 from latency_tracker.state import Tracker, chosen
+
+MINUTE_NS = 60 * 10**9
+# Paths that are added up; if there are more, the last ones. And rows, at the end.
+MOST, ROWS = 10000, 20
 
 
 def trackers_of_paths(machine: Machine, names: list[str]) -> list[Tracker]:
@@ -97,10 +104,58 @@ class Follower:
         self.buffers.close()
 
 
-def path(args: argparse.Namespace, machine: Machine, out: Output) -> int:
-    """Each when it is told. The exit status is 2 if --max ended it."""
+class Minute:
+    """The paths of the last minute."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.paths: deque[Path] = deque(maxlen=MOST)
+
+    def add(self, path: Path) -> None:
+        """One."""
+        self.paths.append(path)
+
+    def now(self) -> list[Path]:
+        """Those that are not older."""
+        since_ns = self.machine.monotonic_ns() - MINUTE_NS
+        while self.paths and self.paths[0].at_ns < since_ns:
+            self.paths.popleft()
+        return list(self.paths)
+
+
+def top_causes(args: argparse.Namespace, machine: Machine, out: Output) -> int:
+    """Of the paths of the last minute, again and again."""
     trackers, signals = trackers_of_paths(machine, args.trackers), Signals()
-    sink = PathSink(machine, args, trackers, PathShower(machine, out, args.stack).show, args.max or 0)
+    minute = Minute(machine)
+    follower = Follower(machine, args, trackers, PathSink(machine, args, trackers, minute.add), signals)
+    try:
+        for _ in range(args.turns or 10**9):
+            follower.until(time.monotonic() + args.seconds)
+            found = causes_of(minute.now())
+            clear(out)
+            if found:
+                out.line(time.strftime('%H:%M:%S') + ', the last minute: what the late time of operations was made of', 'bold')
+            else:
+                out.line('nothing was late yet', 'dim')
+            show_causes(out, found, args.number)
+            out.line()
+            if signals.caught:
+                break
+    finally:
+        follower.close()
+        signals.close()
+    return 0
+
+
+def path(args: argparse.Namespace, machine: Machine, out: Output) -> int:
+    """Each when it is told, and in the end what they were made of. The exit status is 2 if --max ended it."""
+    trackers, signals = trackers_of_paths(machine, args.trackers), Signals()
+    shower, seen = PathShower(machine, out, args.stack), deque[Path](maxlen=MOST)
+
+    def use(path: Path) -> None:
+        seen.append(path)
+        shower.show(path)
+    sink = PathSink(machine, args, trackers, use, args.max or 0)
     follower = Follower(machine, args, trackers, sink, signals)
     try:
         out.line(f'waiting for late operations of {", ".join(tracker.name for tracker in trackers)}; Ctrl-C ends it', 'dim')
@@ -109,5 +164,7 @@ def path(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     finally:
         follower.close()
         signals.close()
+    out.line()
+    show_causes(out, causes_of(seen), ROWS)
     tell_missed(lost, out)
     return 2 if sink.full else 0

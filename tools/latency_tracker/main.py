@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from latency_tracker import Error, version
 from latency_tracker.cmd_hist import hist, top
-from latency_tracker.cmd_paths import path
+from latency_tracker.cmd_paths import path, top_causes
 from latency_tracker.cmd_reports import last, watch, worst
 from latency_tracker.cmd_state import list_trackers, set_settings, start, status, stop
 from latency_tracker.compare import compare, save
@@ -150,6 +150,10 @@ def _add_reports(subs: argparse._SubParsersAction[Parser]) -> None:
     _trackers(parser)
 
 
+def _top(args: argparse.Namespace, machine: Machine, out: Output) -> int:
+    return (top_causes if args.by == 'cause' else top)(args, machine, out)
+
+
 def _add_profiles(subs: argparse._SubParsersAction[Parser]) -> None:
     parser = _sub(subs, 'hist', hist, 'the distribution of the delays of all operations, late or not',
                   'hist block --window 1m,1h', 'With --by or --group: of groups, once "set TRACKER '
@@ -159,9 +163,12 @@ def _add_profiles(subs: argparse._SubParsersAction[Parser]) -> None:
     parser.add_argument('--group', default='*', metavar='GLOB', help='only groups with such a name')
     parser.add_argument('-n', dest='number', type=positive, default=20, metavar='N', help='rows (20)')
     _trackers(parser)
-    parser = _sub(subs, 'top', top, 'what takes the most time: calls, disks, cgroups of the last minute',
-                  'top --by cgroup', 'Groups that were not counted are counted while it runs.')
-    parser.add_argument('--by', default='any', metavar='DIMENSION', help='one of those of "hist" (any)')
+    parser = _sub(subs, 'top', _top, 'what takes the most time: calls, disks, cgroups of the last minute',
+                  'top --by cgroup', 'Groups that were not counted are counted while it runs. With "--by cause": what late operations of tasks\n'
+                  'were made of, with the module critical_path.')
+    parser.add_argument('--by', default='any', metavar='DIMENSION', help='one of those of "hist" (any), or cause')
+    # Of what is late, all is counted.
+    parser.set_defaults(buffer=0, over=None, comm=None, pid=None, cgroup=None)
     parser.add_argument('--every', dest='seconds', type=seconds, default=2, metavar='TIME', help='(2s)')
     parser.add_argument('--turns', type=positive, metavar='N', help='end after so many')
     parser.add_argument('-n', dest='number', type=positive, default=20, metavar='N', help='rows (20)')

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from latency_tracker import Error
+from latency_tracker.causes import causes_of, show_causes
 from latency_tracker.flame import svg
 from latency_tracker.machine import Machine
 from latency_tracker.output import Json, Output
@@ -27,6 +28,8 @@ from latency_tracker.words import Words, words
 STACKS = {'stack': '', 'prev_stack': 'prev_'}
 # Operations of these overlap each other: they are on no task's line.
 OVERLAPPING = ('block_latency', 'network_latency')
+# Of the table of causes.
+ROWS = 20
 
 
 class Recording:
@@ -188,8 +191,10 @@ def text(args: argparse.Namespace, recording: Recording, machine: Machine, out: 
 
 
 def show_paths(args: argparse.Namespace, recording: Recording, machine: Machine, out: Output) -> None:
-    """The slowest, what they were made of."""
+    """What the late time was made of, and the slowest."""
     if recording.paths:
+        out.line()
+        show_causes(out, causes_of(recording.paths), ROWS)
         out.line()
         out.line(f'{len(recording.paths):,} paths: what the slowest were made of', 'bold')
     shower = PathShower(machine, out, args.stack)

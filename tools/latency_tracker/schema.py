@@ -31,6 +31,10 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
         'tracker': 'string', 'operation': 'string', 'op': 'integer', 'time': 'string', 'at_ns': 'integer',
         'start_ns': 'integer', 'delay_ns': 'integer', 'flag': 'string', 'host': 'string', 'comm': 'string', 'pid': 'integer',
         'what': 'string', 'says': 'string', 'idle': 'boolean', 'cgroup': 'string', 'count': 'integer', 'segments': 'array'}),
+    'cause': ('top --by cause, report: of late_ns, the delays of all late operations of a kind, how much was of this cause; detail is a '
+              'disk, the kind of a lock, a task, or empty; count says in how many of the operations', {
+        'tracker': 'string', 'what': 'string', 'operations': 'integer', 'late_ns': 'integer', 'cause': 'string', 'detail': 'string',
+        'count': 'integer', 'total_ns': 'integer', 'worst_ns': 'integer', 'share': 'number'}),
     'summary': ('watch, at its end: alike operations', {
         'tracker': 'string', 'who': 'string', 'what': 'string', 'count': 'integer', 'total_ns': 'integer',
         'worst_ns': 'integer', 'pending': 'integer', 'idle': 'boolean'}),

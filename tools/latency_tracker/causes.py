@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the late time of alike operations was made of, over many paths: the segments that no other one explains, by their
+cause."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from latency_tracker.cmd_hist import bar
+from latency_tracker.output import Output
+from latency_tracker.paths import Path
+from latency_tracker.show_paths import percent
+from latency_tracker.units import human
+
+# Of a path that is not complete: what no segment tells that was seen.
+NOT_SEEN = 'not seen'
+COLUMNS = 16
+# Of a cause: its name, and what alike ones have in common besides.
+Cause = tuple[str, str]
+# Of alike operations: the tracker, and what they are.
+Kind = tuple[str, str]
+
+
+def parts(path: Path) -> Iterator[tuple[Cause, int]]:
+    """The causes of a path, with their ns, which add up to its delay."""
+    total = 0
+    for of in path.leaves:
+        total += of.delay_ns
+        yield (of.cause, of.detail), of.delay_ns
+    if total < path.delay_ns:
+        yield (NOT_SEEN, ''), path.delay_ns - total
+
+
+@dataclass
+class Share:
+    """Of a cause: in how many operations, how long in all, and in one of them."""
+    count: int = 0
+    total_ns: int = 0
+    worst_ns: int = 0
+
+
+@dataclass
+class Late:
+    """Alike operations."""
+    count: int = 0
+    total_ns: int = 0
+    shares: dict[Cause, Share] = field(default_factory=dict)
+
+    def add(self, path: Path) -> None:
+        """One."""
+        self.count += 1
+        self.total_ns += path.delay_ns
+        found: dict[Cause, int] = {}
+        for cause, ns in parts(path):
+            found[cause] = found.get(cause, 0) + ns
+        for cause, ns in found.items():
+            share = self.shares.setdefault(cause, Share())
+            share.count += 1
+            share.total_ns += ns
+            share.worst_ns = max(share.worst_ns, ns)
+
+
+def causes_of(paths: Iterable[Path]) -> list[tuple[Kind, Late]]:
+    """The heaviest first; of operations that were pending, only the last that is known. Different trackers tell of the same
+    time, so what they tell is not added up."""
+    last: dict[tuple[str, int, int], Path] = {}
+    for path in paths:
+        key = path.tracker, path.pid, path.start_ns
+        if key not in last or path.delay_ns >= last[key].delay_ns:
+            last[key] = path
+    found: dict[Kind, Late] = {}
+    for path in last.values():
+        if not path.idle:
+            found.setdefault((path.tracker, path.what), Late()).add(path)
+    return sorted(found.items(), key=lambda entry: -entry[1].total_ns)
+
+
+def show_causes(out: Output, found: list[tuple[Kind, Late]], most: int) -> None:
+    """So many rows of a table, or objects."""
+    rows = []
+    for (tracker, what), late in found:
+        for number, ((cause, detail), share) in enumerate(sorted(late.shares.items(), key=lambda entry: -entry[1].total_ns)):
+            out.object('cause', tracker=tracker, what=what, operations=late.count, late_ns=late.total_ns, cause=cause, detail=detail,
+                       count=share.count, total_ns=share.total_ns, worst_ns=share.worst_ns,
+                       share=round(share.total_ns / max(late.total_ns, 1), 4))
+            part = share.total_ns / max(late.total_ns, 1)
+            rows.append([*(('', '', '') if number else (tracker, what, f'{late.count:,}')), f'{cause} {detail}'.strip(),
+                         percent(share.total_ns, late.total_ns), bar(min(part, 1), COLUMNS), human(share.total_ns), human(share.worst_ns),
+                         f'{share.count:,}'])
+    if rows:
+        out.table(['tracker', 'of the late time of', '>late', 'was', '>share', '', '>in all', '>worst', '>in'], rows[:most])
+    if len(rows) > most:
+        out.line(f'and {len(rows) - most} more')

@@ -9,13 +9,14 @@ import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
 from latency_tracker import paths
-from latency_tracker.causes import Share, causes_of
+from latency_tracker.causes import Share, causes_of, chains
 from latency_tracker.cmd_paths import Follower, PathSink
-from latency_tracker.paths import outermost, worst_of
+from latency_tracker.paths import Segment, outermost, worst_of
 from latency_tracker.signals import Signals
 from latency_tracker.state import Tracker
 
@@ -241,3 +242,38 @@ def test_report_has_causes(shell: Shell, recording: Path) -> None:
     assert {of['cause']: of['total_ns'] for of in found} == {
         'device': 200 * MS, 'lock': 200 * MS, 'throttled': 200 * MS, 'running': 200 * MS, 'cpu': 150 * MS, 'queue': 50 * MS}
     assert all(types_are_right(of) and of['late_ns'] == 1000 * MS for of in found)
+
+
+CHAINS: dict[tuple[str, ...], int] = {
+    ('fio', 'task jbd2/vda-8', 'jbd2/vda-8', 'disk vda', 'queue vda'): 50 * MS,
+    ('fio', 'task jbd2/vda-8', 'jbd2/vda-8', 'disk vda', 'device vda'): 200 * MS,
+    ('fio', 'task jbd2/vda-8', 'jbd2/vda-8', 'cpu stress'): 150 * MS, ('fio', 'lock mutex, cp'): 200 * MS, ('fio', 'running'): 100 * MS}
+
+
+def test_chains() -> None:
+    idle = gather(flushed(op=20, begin=NOW_NS + 10**9))
+    idle[0].idle = True
+    assert chains([*gather([*flushed(), *flushed(op=18, flag=1), *flushed(op=19, tracker='offcpu')]), *idle]) == CHAINS
+    # What is garbled ends.
+    found = gather([segment(0, 0, 1, 0, 700, 'running', count=3), segment(1, 0, 0, 0, 700, 'running', count=3),
+                    segment(2, 0, 2, 0, 700, 'running', count=3)])
+    assert chains(found) == {}
+    found = gather([segment(0, 0, 9, 0, 700, 'timer', count=2), segment(9, 1, 0, 0, 700, 'running', count=2)])
+    found[0].segments.append(Segment(10, 9, 2, 700 * MS, NOW_NS, 'cut'))
+    assert chains(found) == {('fio', 'timer', 'fio', 'running', 'cut'): 700 * MS}
+    assert chains(gather([segment(3, 0, 9, 0, 700, 'timer', count=1)])) == {('fio', 'timer'): 700 * MS}
+
+
+def test_folded_chains(shell: Shell, recording: Path, tmp_path: Path) -> None:
+    told = shell('report', '--folded', '--paths', str(recording))
+    of_file = dict(line.rsplit(' ', 1) for line in told.out.splitlines())
+    more: dict[tuple[str, ...], int] = {('fio', 'running'): 200 * MS, ('fio', 'throttled'): 200 * MS}
+    assert of_file == {';'.join(chain): str(ns) for chain, ns in {**CHAINS, **more}.items()}
+    made = tmp_path / 'flame.svg'
+    shell('report', '--svg', '--paths', '-o', str(made), str(recording))
+    boxes = {box[0].text: box[1] for box in ElementTree.parse(made).getroot().findall('{*}g')}
+    assert 'fio: 1.00 s, 100.0 %' in boxes and 'disk vda: 250 ms, 25.0 %' in boxes
+    assert 'what late operations were made of' in made.read_text()
+    assert '--paths is for' in shell('report', '--paths', str(recording)).err
+    recording.write_text('')
+    assert 'has no path' in shell('report', '--folded', '--paths', str(recording)).err

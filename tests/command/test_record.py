@@ -160,7 +160,7 @@ def feed(machine: Fake, pages: list[tuple[int, bytes]], lost: int = 0, last: str
     end = time.monotonic() + 20
     # The last of the events is enabled.
     while not (made := [path for path in machine.path(f'{TRACING}/instances').glob(f'*/events/*/{last}/enable')
-                        if path.read_text()[0] == '1']):
+                        if path.read_text()[:1] == '1']):
         assert time.monotonic() < end
         time.sleep(0.01)
     top = made[0].parents[3]

@@ -3,12 +3,13 @@
 cause."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from latency_tracker.cmd_hist import bar
 from latency_tracker.output import Output
-from latency_tracker.paths import Path
+from latency_tracker.paths import Path, Segment, outermost
 from latency_tracker.show_paths import percent
 from latency_tracker.units import human
 
@@ -29,6 +30,24 @@ def parts(path: Path) -> Iterator[tuple[Cause, int]]:
         yield (of.cause, of.detail), of.delay_ns
     if total < path.delay_ns:
         yield (NOT_SEEN, ''), path.delay_ns - total
+
+
+def chains(paths: Iterable[Path]) -> Counter[tuple[str, ...]]:
+    """The ns of each chain: the task, its cause, the task that this was about, its cause, and so on. No time counts
+    twice, and what waits for something to do is left out."""
+    sums: Counter[tuple[str, ...]] = Counter()
+    for path in outermost(path for path in paths if not path.idle):
+        numbered = {of.number: of for of in path.segments}
+        for leaf in path.leaves:
+            chain: list[str] = []
+            of: Segment | None = leaf
+            while of:
+                # Time in a device is no task's.
+                chain = [*([of.comm] if of.pid >= 0 else []), f'{of.cause} {of.detail}'.strip(), *chain]
+                # A parent that is garbled must not go round in circles.
+                of = numbered.get(of.parent) if of.parent < of.number else None
+            sums[tuple(chain)] += leaf.delay_ns
+    return sums
 
 
 @dataclass

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """report --svg: a flame graph of folded stacks, as Brendan Gregg describes them: a box for each
-function, above the one that called it, as wide as the delays behind it."""
+function, above the one that called it, as wide as the delays behind it; of chains of causes likewise."""
 from __future__ import annotations
 
 import hashlib
@@ -63,7 +63,7 @@ def boxes(name: str, node: Node, x: float, level: int, levels: int, scale: float
     return parts
 
 
-def svg(sums: Mapping[tuple[str, ...], int]) -> str:
+def svg(sums: Mapping[tuple[str, ...], int], title: str) -> str:
     """A picture of its own; there must be a stack."""
     root = tree(sums)
     levels = depth(root)
@@ -73,5 +73,5 @@ def svg(sums: Mapping[tuple[str, ...], int]) -> str:
             '<style>text { font: 12px ui-monospace, monospace; fill: #111; } '
             'g:hover rect { stroke: #000; }</style>'
             f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>'
-            f'<text x="10" y="18">where late operations were blocked, {human(root.usec * 1000)} in all</text>'
+            f'<text x="10" y="18">{esc(title)}, {human(root.usec * 1000)} in all</text>'
             f'{"".join(boxes("all", root, 10, 0, levels, scale))}</svg>\n')

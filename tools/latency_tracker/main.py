@@ -194,6 +194,8 @@ def _add_report(subs: argparse._SubParsersAction[Parser]) -> None:
     forms.add_argument('--html', action='store_true', help='one page with pictures, that needs no network')
     forms.add_argument('--svg', action='store_true', help='a flame graph of where they were blocked')
     forms.add_argument('--each', action='store_true', help='the text, with a section for each tracker')
+    parser.add_argument('--paths', action='store_true', help='with --folded and --svg: chains of causes, with ns, of what the module\n'
+                        'critical_path has told, instead of stacks')
     parser.add_argument('-o', dest='output', metavar='FILE', help='where --html and --svg write')
     parser.add_argument('--stack', type=number, default=6, metavar='N', help='frames of a stack (6); 0: none')
     parser.add_argument('-n', dest='number', type=positive, default=5, metavar='N', help='the slowest (5)')

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from latency_tracker import Error
-from latency_tracker.causes import causes_of, show_causes
+from latency_tracker.causes import causes_of, chains, show_causes
 from latency_tracker.flame import svg
 from latency_tracker.machine import Machine
 from latency_tracker.output import Json, Output
@@ -110,11 +110,22 @@ def folded_stacks(recording: Recording) -> Counter[tuple[str, ...]]:
     return sums
 
 
-def folded(recording: Recording, out: Output) -> None:
-    """A line for each stack: what flamegraph.pl and speedscope take."""
-    for stack, usec in sorted(folded_stacks(recording).items()):
+def chains_of(recording: Recording) -> Counter[tuple[str, ...]]:
+    """The ns of its paths, by the causes behind each other."""
+    for _ in recording.reports():
+        # Paths are read with them.
+        pass
+    sums = chains(recording.paths)
+    if not sums:
+        raise Error(f'{recording.name} has no path: was the module critical_path loaded?')
+    return sums
+
+
+def folded(recording: Recording, out: Output, of_paths: bool) -> None:
+    """A line for each stack, with us, or of paths for each chain, with ns: what flamegraph.pl and speedscope take."""
+    for stack, weight in sorted((chains_of if of_paths else folded_stacks)(recording).items()):
         line = ';'.join(part.replace(';', ':').replace('\n', ' ') for part in stack)
-        out.line(f'{line} {usec}')
+        out.line(f'{line} {weight}')
 
 
 def _named(events: list[Json], names: dict[tuple[int, int], str]) -> None:
@@ -205,8 +216,10 @@ def show_paths(args: argparse.Namespace, recording: Recording, machine: Machine,
 
 def made_of(args: argparse.Namespace, recording: Recording) -> str:
     """The page, or the picture."""
+    if args.svg and args.paths:
+        return svg({chain: -(-ns // 1000) for chain, ns in chains_of(recording).items()}, 'what late operations were made of')
     if args.svg:
-        return svg(folded_stacks(recording))
+        return svg(folded_stacks(recording), 'where late operations were blocked')
     entries = list(recording.reports())
     if not entries:
         raise Error(f'{args.file} has no report: it is no recording, or nothing was late')
@@ -228,8 +241,10 @@ def write(args: argparse.Namespace, made: str) -> None:
 def report_file(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     """One of the forms."""
     recording = Recording(args.file)
+    if args.paths and not args.folded and not args.svg:
+        raise Error('--paths is for --folded and --svg: the others have paths anyway')
     if args.folded:
-        folded(recording, out)
+        folded(recording, out, args.paths)
     elif args.trace:
         trace(recording, out)
     elif args.html or args.svg:

@@ -78,6 +78,11 @@ def test_a_path_begins_with_its_operation() -> None:
     # What is too short to be told stands at the end, together.
     (path,) = gather([segment(0, 0, -1, 100, 600, 'running', count=2), segment(1, 0, -1, 600, 100, 'cut', count=2)])
     assert path.start_ns == NOW_NS and path.end_ns == NOW_NS + 700 * MS
+    # What is missing may be the end.
+    (path,) = gather(flushed()[:4])
+    assert path.start_ns == NOW_NS
+    (path,) = gather(flushed()[2:])
+    assert path.start_ns == NOW_NS
     (path,) = gather([segment(3, 1, 0, 100, 600, 'running', count=4)])
     assert path.start_ns == NOW_NS + 100 * MS
 

@@ -178,20 +178,25 @@ def worst(entries: Sequence[Entry], most: int) -> str:
     return ''.join(parts)
 
 
-def page(entries: Sequence[Entry], first: str, missed: int, most: int) -> str:
-    """All of it; there must be a report."""
+def of_reports(entries: Sequence[Entry], missed: int, most: int, more: str) -> str:
+    """What there is to say of reports; more comes behind the table. There must be one."""
     span, summary = Span(entries), Summary()
     for report, of in entries:
         summary.add(report, of)
     keys = ''.join(f'<span class=key style="background:{colour_of(tracker)}"></span>{esc(tracker)}'
                    for tracker in dict.fromkeys(report.tracker for report, _ in entries))
     lost = f' {missed:,} more came too fast, and are missing.' if missed else ''
-    return (f'<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>latency-tracker: what was slow</title>'
-            f'<meta name=viewport content="width=device-width"><style>{STYLE}</style></head><body>'
-            f'<h1>What was slow</h1><p class=note>{len(entries):,} reports in {human(span.end_ns - span.begin_ns)}, the '
-            f'first at {esc(first)}.{lost}</p><p>{keys}</p>'
-            f'<h2>Who waited for what</h2>{table(summary)}'
+    return (f'<p class=note>{len(entries):,} reports in {human(span.end_ns - span.begin_ns)}.{lost}</p><p>{keys}</p>'
+            f'<h2>Who waited for what</h2>{table(summary)}{more}'
             f'<h2>When</h2>{timeline(entries, span)}'
             f'<h2>Delays over time</h2>{heat_map(entries, span)}'
             f'<h2>How long</h2>{histogram(entries)}'
-            f'<h2>The slowest of each kind</h2>{worst(entries, most)}</body></html>\n')
+            f'<h2>The slowest of each kind</h2>{worst(entries, most)}')
+
+
+def page(entries: Sequence[Entry], first: str, missed: int, most: int, more: str = '') -> str:
+    """All of it; there must be a report, or more, which is of paths."""
+    return (f'<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>latency-tracker: what was slow</title>'
+            f'<meta name=viewport content="width=device-width"><style>{STYLE}</style></head><body>'
+            f'<h1>What was slow</h1><p class=note>The first at {esc(first)}.</p>'
+            f'{of_reports(entries, missed, most, more) if entries else more}</body></html>\n')

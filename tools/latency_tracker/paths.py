@@ -161,7 +161,10 @@ class Path:
     def start_ns(self) -> int:
         """When it began. The first segment may begin later: what is too short to be told stands at the end, together."""
         ends = [of.start_ns + of.delay_ns for of in self.segments if not of.hop]
-        return max(ends) - self.delay_ns if ends else min(of.start_ns for of in self.segments)
+        if ends and (self.complete or self.segments[0].number):
+            return max(ends) - self.delay_ns
+        # The end may be missing.
+        return min(of.start_ns for of in self.segments)
 
     @property
     def end_ns(self) -> int:

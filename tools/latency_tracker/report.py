@@ -16,6 +16,7 @@ from latency_tracker.flame import svg
 from latency_tracker.machine import Machine
 from latency_tracker.output import Json, Output
 from latency_tracker.page import page
+from latency_tracker.page_paths import of_paths
 from latency_tracker.paths import Path, path_of, worst_of
 from latency_tracker.records import Report, Value
 from latency_tracker.show import Shower, Summary
@@ -221,9 +222,11 @@ def made_of(args: argparse.Namespace, recording: Recording) -> str:
     if args.svg:
         return svg(folded_stacks(recording), 'where late operations were blocked')
     entries = list(recording.reports())
-    if not entries:
+    most = max(args.number, 10)
+    more = of_paths(recording.paths, most)
+    if not entries and not more:
         raise Error(f'{args.file} has no report: it is no recording, or nothing was late')
-    return page(entries, recording.first_time, recording.missed, max(args.number, 10))
+    return page(entries, recording.first_time, recording.missed, most, more)
 
 
 def write(args: argparse.Namespace, made: str) -> None:

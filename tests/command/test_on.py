@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import time
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -14,7 +17,8 @@ from latency_tracker.signals import Signals
 from latency_tracker.stacks import Symbols
 
 from .conftest import Later, Shell
-from .fake import ADDRESS, NAMED, NOW_NS, SIGNED, STACK, TEXT, UNSIGNED, Fake, Fields, record, syscall
+from .fake import ADDRESS, NAMED, NOW_NS, SIGNED, STACK, TEXT, TRACING, UNSIGNED, Fake, Fields, record, syscall, trace_page
+from .fake_paths import FORMAT, MS, flushed
 from .test_state import types_are_right
 
 SYMBOLS = Symbols(lambda: ['0000000000001000 T handle', '0000000000002000 t __schedule\t[x]'])
@@ -90,3 +94,63 @@ def test_a_signal_ends_it(shell: Shell, later: Later) -> None:
     later(0.5, lambda: os.kill(os.getpid(), signal.SIGTERM))
     told = shell('on', 'syscalls')
     assert told.status == 0 and told.out.startswith('syscalls: 0 crossings seen: 0 acted on in 0 bursts')
+
+
+def act(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: list[bytes]) -> dict[str, str]:
+    """The environment of a command after a crossing, when a module has told these pages."""
+    machine, into = shell.machine, tmp_path / 'environment'
+    machine.tracker('syscalls', crossings=0)
+    machine.part()
+    machine.put('/proc/kallsyms', '')
+    machine.tracefs(FORMAT)
+
+    def wait_for(signals: Signals, fd: int, events: int) -> bool:
+        if events == select.POLLIN:
+            return _wait_for(signals, fd, events)
+        cross(machine, 1, record(1, 'syscall_latency', syscall(700 * MS, pid=1234)))
+        for top in machine.path(f'{TRACING}/instances').iterdir():
+            pipe = os.open(top / 'per_cpu/cpu1/trace_pipe_raw', os.O_RDWR)
+            pipes.append(pipe)
+            for page in pages:
+                os.write(pipe, page)
+        return True
+    pipes: list[int] = []
+    monkeypatch.setattr(Signals, 'wait_for', wait_for)
+    told = shell('on', 'syscalls', '--once', '--', 'sh', '-c', f'env -0 >{into}')
+    assert told.status == 2, told.err
+    for pipe in pipes:
+        os.close(pipe)
+    assert not list(machine.path(f'{TRACING}/instances').iterdir())
+    return dict(line.split('=', 1) for line in into.read_text().split('\0') if line.startswith('LT_'))
+
+
+_wait_for = Signals.wait_for
+
+
+def test_the_command_knows_what_it_was_made_of(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = NOW_NS - 700 * MS
+    # Another task, another tracker, and another time come before it, and one behind it.
+    others: list[dict[str, object]] = [{'begin': begin, 'total': 800}, {'begin': begin, 'tracker': 'offcpu'}, {'begin': begin},
+                                       {'begin': begin + MS}]
+    pages = [trace_page(NOW_NS + i, *((1, event) for event in flushed(op=i, **more))) for i, more in enumerate(others)]
+    env = act(shell, tmp_path, monkeypatch, pages)
+    assert (env['LT_PATH_CAUSE'], env['LT_PATH_CAUSE_NS']) == ('in the device vda, sector 4711', str(200 * MS))
+    assert env['LT_PATH_CAUSE_SAFE'] == 'in_the_device_vda__sector_4711' and env['LT_CALL'] == 'fdatasync'
+
+
+def test_a_path_that_does_not_come_is_not_waited_for_long(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began = time.monotonic()
+    env = act(shell, tmp_path, monkeypatch, [trace_page(NOW_NS, *((1, event) for event in flushed(begin=NOW_NS)))])
+    assert env['LT_PATH_CAUSE'] == env['LT_PATH_CAUSE_NS'] == '' and 1 <= time.monotonic() - began < 10
+
+
+def test_without_a_trace_instance_it_warns(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.machine.tracker('syscalls')
+    shell.machine.part()
+    monkeypatch.setattr(Signals, 'wait_for', lambda *_: False)
+    told = shell('on', 'syscalls', '--', 'true')
+    assert told.status == 0 and 'warning: what an operation was made of is not known: no trace instance' in told.err
+    # Nobody would be told.
+    assert 'warning' not in shell('on', 'syscalls').err
+    shell.machine.put('/sys/module/latency_tracker_critical_path/parameters/operations', 'lock\n')
+    assert 'warning' not in shell('on', 'syscalls', '--', 'true').err

@@ -15,7 +15,7 @@ from latency_tracker.cmd_hist import clear
 from latency_tracker.cmd_reports import Filter, tell_missed
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
-from latency_tracker.paths import EVENT, KINDS, Gatherer, Path, is_wanted
+from latency_tracker.paths import EVENT, Gatherer, Path, is_wanted, operations
 from latency_tracker.record import STEP_SECONDS, Buffers
 from latency_tracker.records import Report
 from latency_tracker.show_paths import PathShower
@@ -33,8 +33,7 @@ def trackers_of_paths(machine: Machine, names: list[str]) -> list[Tracker]:
     if not part.loaded:
         raise Error(f'the module {part.module} is not loaded, which tells what late operations were made of: latency-tracker '
                     f'start {EVENT}, or modprobe {part.module}')
-    said = part.get('operations').strip()
-    told = list(KINDS) if said == 'all' else [name.strip() for name in said.split(',') if name.strip()]
+    told = operations(part)
     found = chosen(machine, names)
     left = [tracker.name for tracker in found if tracker.name not in told]
     if names and left or len(left) == len(found):

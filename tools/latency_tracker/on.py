@@ -17,6 +17,12 @@ as the event has them; and
   LT_TIME       wall-clock time
   LT_SAYS       the event in words
 
+If the module critical_path is loaded, the command gets what the operation was made of, too,
+which is known a moment later; it is waited for, for a second at most, before the command runs:
+
+  LT_PATH_CAUSE     what most of its time was, in words; empty if that is not known
+  LT_PATH_CAUSE_NS  how long that was
+
 A process chooses its comm, which may contain any character: quote it, and use it in no
 file name, such as ../../etc. For that, each field but stacks has a variant with _SAFE
 behind its name, such as LT_COMM_SAFE, of letters, digits, "_", "-" and "." only, the
@@ -39,6 +45,7 @@ from typing import NoReturn, TypeVar
 from latency_tracker import Error
 from latency_tracker.actions import Action, Command, FtraceSnapshot, Lttng, Signal, StopTracing, complain, tracefs
 from latency_tracker.machine import Machine
+from latency_tracker.on_path import Waiter, cause_of, waits_for
 from latency_tracker.output import Output
 from latency_tracker.records import Reader, Report
 from latency_tracker.show import stack_of_call
@@ -149,6 +156,7 @@ class Run:
     def __init__(self, args: Options, actions: list[Action], crossings: Crossings, machine: Machine,
                  signals: Signals) -> None:
         self.args, self.actions, self.signals = args, actions, signals
+        self.waiter = waiter_of(args, machine)
         self.crossings, self.machine, self.out = crossings, machine, Output(args.json)
         self.seen = self.acted_on = self.cooled = self.passed = 0
         self.acts = self.failures = 0
@@ -193,6 +201,13 @@ class Run:
                 env[f'LT_{name.upper()}_SAFE'] = safe(value)
         return env
 
+    def path_of(self, report: Report | None) -> dict[str, str]:
+        """More of the environment. The trace is kept by then."""
+        if not self.waiter:
+            return {}
+        says, ns = cause_of(self.waiter.wait(report, self.signals) if report else None)
+        return {'LT_PATH_CAUSE': says.replace('\0', ''), 'LT_PATH_CAUSE_SAFE': safe(says), 'LT_PATH_CAUSE_NS': ns}
+
     def act(self, number: int, report: Report | None) -> None:
         """All actions, and a line."""
         now = datetime.datetime.now().astimezone().isoformat(timespec='milliseconds')
@@ -201,6 +216,8 @@ class Run:
         done = []
         for action in self.actions:
             try:
+                if isinstance(action, Command):
+                    env.update(self.path_of(report))
                 done.append(action.run(env, self.signals))
             except (Error, OSError) as error:
                 self.failures += 1
@@ -310,6 +327,17 @@ def wanted(args: Options, machine: Machine) -> list[Action]:
     return found
 
 
+def waiter_of(args: Options, machine: Machine) -> Waiter | None:
+    """If there is a command, and its operations get a path."""
+    if not args.command or not waits_for(machine, args.tracker):
+        return None
+    try:
+        return Waiter(machine)
+    except Error as error:
+        complain(f'warning: what an operation was made of is not known: {error}')
+        return None
+
+
 def _on(args: Options, machine: Machine) -> int:
     signals = Signals()
     crossings = Crossings(machine, args.tracker, args.event or [])
@@ -320,6 +348,8 @@ def _on(args: Options, machine: Machine) -> int:
     try:
         return run.go()
     finally:
+        if run.waiter:
+            run.waiter.close()
         crossings.close()
         signals.close()
         run.tell()

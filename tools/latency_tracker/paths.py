@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from latency_tracker.output import Json
 from latency_tracker.records import Report
 from latency_tracker.stacks import function
+from latency_tracker.state import Tracker
 from latency_tracker.units import human
 from latency_tracker.words import words
 
@@ -213,6 +214,12 @@ def path_of(entry: dict[str, object]) -> Path:
     if not found.segments:
         raise ValueError
     return found
+
+
+def operations(part: Tracker) -> list[str]:
+    """The trackers whose operations get a path, by the module, which is loaded."""
+    said = part.get('operations').strip()
+    return list(KINDS) if said == 'all' else [name.strip() for name in said.split(',') if name.strip()]
 
 
 def is_wanted(path: Path, names: Collection[str], passes: Callable[[Report], bool]) -> bool:

@@ -99,6 +99,12 @@ def test_what_is_missing_is_told(machine: Fake, monkeypatch: pytest.MonkeyPatch)
         assert not gatherer.add(event)
     assert not gatherer.overdue(NOW_NS + 2 * 10**9)
     assert [len(path.segments) for path in gatherer.overdue(NOW_NS + 2 * 10**9 + 2)] == [2]
+    # An event that was taken late is not one that comes no more.
+    now_ns = NOW_NS + 60 * 10**9
+    gatherer = Gatherer(str, lambda: now_ns)
+    for event in reports(flushed()[:-1], NOW_NS):
+        assert not gatherer.add(event)
+    assert not gatherer.overdue(now_ns + 10**9) and len(gatherer.overdue(now_ns + 3 * 10**9)) == 1
     monkeypatch.setattr(paths, 'HELD', 3)
     gatherer = Gatherer(str)
     found = [path for event in reports([flushed(op=op)[0] for op in range(5)], NOW_NS) for path in gatherer.add(event)]

@@ -47,7 +47,7 @@ class PathSink:
 
     def __init__(self, machine: Machine, args: argparse.Namespace, trackers: Sequence[Tracker], use: Callable[[Path], None],
                  most: int = 0) -> None:
-        self.gatherer = Gatherer(Cgroups(machine).path)
+        self.gatherer = Gatherer(Cgroups(machine).path, machine.monotonic_ns)
         self.passes, self.names = Filter(args, machine).passes, {tracker.name for tracker in trackers}
         self.use, self.most, self.count = use, most, 0
 

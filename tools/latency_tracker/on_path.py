@@ -26,7 +26,7 @@ class Waiter:
         self.machine = machine
         self.instance = Instance(machine, [Tracker(machine, EVENT)], BUFFER_KIB)
         self.converter = Converter(self.instance.formats, Symbols(kallsyms))
-        self.gatherer = Gatherer(lambda _: '-')
+        self.gatherer = Gatherer(lambda _: '-', machine.monotonic_ns)
 
     def _look(self, report: Report) -> Path | None:
         found = None

@@ -127,6 +127,8 @@ class Path:
     count: int
     at_ns: int
     segments: list[Segment] = field(default_factory=list)
+    # When the last one was taken.
+    taken_ns: int = field(default=0, compare=False)
     what: str = ''
     text: str = ''
     idle: bool = False
@@ -251,10 +253,11 @@ def worst_of(paths: Iterable[Path], most: int) -> list[Path]:
 
 class Gatherer:
     """Puts segments together, and finds the report of the operation, which comes before its path. cgroup: the path
-    of one with an id."""
+    of one with an id. clock: when a segment is taken, which may be seconds behind the event on a busy machine; without one
+    it is taken at once."""
 
-    def __init__(self, cgroup: Callable[[int], str]) -> None:
-        self.cgroup = cgroup
+    def __init__(self, cgroup: Callable[[int], str], clock: Callable[[], int] | None = None) -> None:
+        self.cgroup, self.clock = cgroup, clock
         self.open: OrderedDict[int, Path] = OrderedDict()
         self.operations: OrderedDict[tuple[str, int, int, str], Report] = OrderedDict()
 
@@ -266,7 +269,8 @@ class Gatherer:
 
     def add(self, report: Report) -> list[Path]:
         """A segment. Returns the paths that nothing comes to any more."""
-        done, op, segment = self.overdue(report.at_ns), report.number('op'), segment_of(report, self.cgroup)
+        now_ns = self.clock() if self.clock else report.at_ns
+        done, op, segment = self.overdue(now_ns), report.number('op'), segment_of(report, self.cgroup)
         if op in self.open and any(of.number == segment.number for of in self.open[op].segments):
             # The numbers have begun anew.
             done.append(self._end(op))
@@ -276,6 +280,7 @@ class Gatherer:
                                         report.number('total'), report.number('segments'), report.at_ns)
         path.segments.append(segment)
         path.at_ns = max(path.at_ns, report.at_ns)
+        path.taken_ns = max(path.at_ns, now_ns)
         if path.complete:
             done.append(self._end(op))
         while len(self.open) > HELD:
@@ -284,7 +289,7 @@ class Gatherer:
 
     def overdue(self, now_ns: int) -> list[Path]:
         """Those of which something is missing, and does not come any more."""
-        return [self._end(op) for op, path in list(self.open.items()) if now_ns - path.at_ns > WAIT_NS]
+        return [self._end(op) for op, path in list(self.open.items()) if now_ns - path.taken_ns > WAIT_NS]
 
     def rest(self) -> list[Path]:
         """All that are not complete."""

@@ -84,7 +84,8 @@ class Sink:
     def __init__(self, machine: Machine, to: Output, passes: Filter, trackers: Sequence[Tracker] = ()) -> None:
         self.machine, self.passes, self.names = machine, passes, {tracker.name for tracker in trackers}
         self.shower, self.summary = Shower(machine, to), Summary()
-        self.gatherer, self.path_shower, self.paths = Gatherer(self.shower.cgroups.path), PathShower(machine, to), 0
+        self.gatherer = Gatherer(self.shower.cgroups.path, machine.monotonic_ns)
+        self.path_shower, self.paths = PathShower(machine, to), 0
 
     def take(self, report: Report) -> None:
         """One, or a segment of a path."""

@@ -141,6 +141,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	tracker->waits_least_ns = LATENCY_TRACKER_NEVER;
 	tracker->least_ns = LATENCY_TRACKER_NEVER;
 	tracker->waited = config->waited;
+	tracker->waiting = config->waiting;
 	tracker->timeout_ns = config->timeout_ns;
 	tracker->collect_ns = config->collect_ns;
 	tracker->collect_least_ns = config->collect_least_ns;

@@ -133,6 +133,7 @@ struct lt_ask {
  * @own_threshold: of an operation; NULL: none has one
  * @wanted: filter before the count of what has a callback, or NULL
  * @waited: publishes waits, or NULL; see waits.h
+ * @waiting: tells of waits that are not over, or NULL
  * @waits_least_ns: what takes so long is published; NEVER: nothing is
  * @publisher: in the list of trackers with @waited
  * @data: the caller's
@@ -186,6 +187,7 @@ struct latency_tracker {
 	latency_tracker_own_threshold own_threshold;
 	latency_tracker_wanted wanted;
 	latency_tracker_waited waited;
+	latency_tracker_waiting waiting;
 	u64 waits_least_ns;
 	struct list_head publisher;
 	void *data;

@@ -12,6 +12,8 @@
 
 struct latency_tracker;
 struct latency_tracker_event;
+struct latency_tracker_wait;
+struct task_struct;
 
 /* A threshold that no delay reaches. */
 #define LATENCY_TRACKER_NEVER		(~0ULL)
@@ -117,8 +119,8 @@ typedef bool (*latency_tracker_wanted)(const struct latency_tracker_verdict *ver
  * typedef latency_tracker_own_threshold - what is the threshold of this operation?
  * @verdict: what the callback would be told, so far
  *
- * Asked of an operation that took as long as the least of all thresholds, see
- * latency_tracker_set_own_least(), and before a callback is told of it otherwise.
+ * Asked of an operation that took as long as the least of all thresholds, or as a reader of waits
+ * wants, see latency_tracker_set_own_least(), and before a callback is told of it otherwise.
  *
  * Context: that of the callback, or of latency_tracker_is_late().
  * Return: ns; verdict->threshold_ns if it has none of its own.
@@ -135,6 +137,19 @@ typedef u64 (*latency_tracker_own_threshold)(const struct latency_tracker_verdic
  * Context: that of the end, with preemption off.
  */
 typedef void (*latency_tracker_waited)(const struct latency_tracker_verdict *verdict);
+
+/**
+ * typedef latency_tracker_waiting - what is a task waiting for now?
+ * @tracker: the tracker
+ * @task: the task
+ * @wait: result, as it would be published if the wait were over now
+ *
+ * Context: Task.
+ * Return: false if the tracker knows of no wait of that task.
+ */
+typedef bool (*latency_tracker_waiting)(struct latency_tracker *tracker,
+					struct task_struct *task,
+					struct latency_tracker_wait *wait);
 
 /**
  * struct latency_tracker_grouping - to which groups operations belong
@@ -175,6 +190,7 @@ struct latency_tracker_grouping {
  * @own_threshold: for operations that have a threshold of their own; NULL: none has, but by
  *	LATENCY_TRACKER_THRESHOLD
  * @waited: publishes the waits of tasks, see core/waits.h; NULL: none are
+ * @waiting: tells of a wait that is not over, with @waited; may be NULL
  * @data: for the caller, see latency_tracker_data()
  * @threshold_ns: default threshold in ns; 0 makes every event late
  * @timeout_ns: default timeout in ns; 0 is none
@@ -213,6 +229,7 @@ struct latency_tracker_config {
 	latency_tracker_wanted wanted;
 	latency_tracker_own_threshold own_threshold;
 	latency_tracker_waited waited;
+	latency_tracker_waiting waiting;
 	void *data;
 	u64 threshold_ns;
 	u64 timeout_ns;

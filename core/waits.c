@@ -454,3 +454,29 @@ int latency_tracker_wait_read(u64 nr, struct latency_tracker_wait *wait,
 	return err ? -ESTALE : 0;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_wait_read);
+
+/**
+ * latency_tracker_wait_pending() - what is a task waiting for now?
+ * @task: the task; the caller holds a reference
+ * @wait: result: what a tracker knows; it is not over
+ *
+ * Context: Task, may sleep; the reader's.
+ * Return: false if no tracker knows of a wait.
+ */
+bool latency_tracker_wait_pending(struct task_struct *task,
+				  struct latency_tracker_wait *wait)
+{
+	struct latency_tracker *tracker;
+	bool found = false;
+
+	mutex_lock(&waits_lock);
+	list_for_each_entry(tracker, &publishers, publisher) {
+		if (tracker->waiting && tracker->waiting(tracker, task, wait)) {
+			found = true;
+			break;
+		}
+	}
+	mutex_unlock(&waits_lock);
+	return found;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_wait_pending);

@@ -79,7 +79,12 @@ enum latency_tracker_wait_cause {
  * @more: OFFCPU: what the sleep was for, as in offcpu_sched_switch
  * @comm: of @pid
  * @by_comm: of @by_pid; "-"
- * @name: of the disk, the kind of lock, the line or the vector
+ * @name: of the disk, the kind of lock, the line or the vector; but of OFFCPU
+ * @first_ns: OFFCPU: for so long after @where it had a CPU without a break; up to 4 s
+ * @last_ns: OFFCPU: likewise before @begin_ns
+ * @line: OFFCPU: of the interrupt that woke it, or -1
+ * @softirq: OFFCPU: likewise the vector, or 255
+ * @is_timer: OFFCPU: a timer that expired woke it
  */
 struct latency_tracker_wait {
 	u64 begin_ns;
@@ -97,7 +102,16 @@ struct latency_tracker_wait {
 	u8 more;
 	char comm[TASK_COMM_LEN];
 	char by_comm[TASK_COMM_LEN];
-	char name[LATENCY_TRACKER_WAIT_NAME];
+	union {
+		char name[LATENCY_TRACKER_WAIT_NAME];
+		struct {
+			u32 first_ns;
+			u32 last_ns;
+			int line;
+			u8 softirq;
+			bool is_timer;
+		};
+	};
 };
 
 /**
@@ -144,6 +158,8 @@ u64 latency_tracker_waits_lost(void);
 u64 latency_tracker_wait_last(pid_t pid);
 int latency_tracker_wait_read(u64 id, struct latency_tracker_wait *wait,
 			      u64 *before);
+bool latency_tracker_wait_pending(struct task_struct *task,
+				  struct latency_tracker_wait *wait);
 
 /* For lifecycle.c. */
 void lt_waits_join(struct latency_tracker *tracker);

@@ -151,6 +151,7 @@ struct lt_stage {
  * @threshold_find: fills in id, mask and name of the groups of a name in that parameter, up to
  *	LT_THRESHOLD_FOUND of them; returns how many, or -EINVAL. May sleep.
  * @waited: publishes a wait of a task, see core/waits.h; or NULL
+ * @waiting: tells of one that is not over; or NULL
  * @is_of_task: its late operations are of the task that @belongs tells, and have a critical
  *	path; then @group_name does not sleep
  * @belongs: fills in to which groups an operation belongs, as far as that is known; called in
@@ -195,6 +196,7 @@ struct lt_usecase {
 	void (*belongs)(const struct latency_tracker_verdict *verdict,
 			struct lt_belongs *to);
 	latency_tracker_waited waited;
+	latency_tracker_waiting waiting;
 	bool is_of_task;
 	struct lt_threshold_table *thresholds;
 	bool groups;

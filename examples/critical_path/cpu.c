@@ -24,11 +24,8 @@ static u64 interrupts_in(const struct path_history *history, u64 from, u64 to)
 	return ns;
 }
 
-/*
- * The next of the time, until @end, is between two long waits: in all of that, @whole ns, the task
- * has had a CPU for @ran ns.
- */
-void path_between(struct hop *hop, u64 end, u64 whole, u64 ran)
+/* The next of the time, until @end: in all of a time of @whole ns the task has had a CPU for @ran ns. */
+static void mixed(struct hop *hop, u64 end, u64 whole, u64 ran)
 {
 	u64 ns, least, most, handlers;
 
@@ -45,6 +42,24 @@ void path_between(struct hop *hop, u64 end, u64 whole, u64 ran)
 	path_add(hop, handlers, LT_PATH_INTERRUPT);
 	path_add(hop, ns - most, LT_PATH_SHORT);
 	path_add_until(hop, end, LT_PATH_UNKNOWN);
+}
+
+static u64 less(u64 from, u64 ns)
+{
+	return from > ns ? from - ns : 0;
+}
+
+/* It ran at both ends, and may have waited shortly in the middle. */
+void path_between(struct hop *hop, const struct between *between)
+{
+	u64 whole = less(between->end, between->begin), first, last;
+
+	first = min(between->first, whole);
+	last = min(between->last, whole - first);
+	mixed(hop, between->begin + first, first, first);
+	mixed(hop, between->end - last, whole - first - last,
+	      less(between->ran, first + last));
+	mixed(hop, between->end, last, last);
 }
 
 /* Of all waits of that kind, the one that has most of the time; or NULL. */

@@ -42,6 +42,8 @@ struct path_told {
  * @woken_ns: when it was woken since; 0: it was not
  * @since_ns: when its last long wait was over
  * @exec_ns: for how long it has had a CPU since
+ * @first_out_ns: when it was switched away from first since; 0: it was not
+ * @in_ns: when it got a CPU last
  * @state: why it is off the CPU, enum offcpu_state
  */
 struct path_now {
@@ -49,6 +51,8 @@ struct path_now {
 	u64 woken_ns;
 	u64 since_ns;
 	u64 exec_ns;
+	u64 first_out_ns;
+	u64 in_ns;
 	u8 state;
 };
 
@@ -67,6 +71,7 @@ bool path_task_now(pid_t pid, struct path_now *now);
 int path_stacks_start(void);
 void path_stacks_stop(void);
 u32 path_stack_keep(struct task_struct *next);
+u32 path_stack_asleep(struct task_struct *task);
 void path_stack_get(u32 number, struct lt_stack *stack);
 
 /* history.c: the waits of one task in a time */

@@ -4,6 +4,8 @@
  * is also in its place while it is there whole, as in core/waits.c.
  */
 #include <linux/atomic.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
@@ -20,21 +22,42 @@ struct kept {
 static struct kept *stacks;
 static atomic_t next;
 
-/* That of a task which is switched to, where it was switched from; its number, never 0. */
-u32 path_stack_keep(struct task_struct *task)
+/* Its number, never 0. */
+static u32 keep(const struct lt_stack *stack)
 {
 	u32 number = atomic_inc_return(&next) ?: atomic_inc_return(&next);
 	struct kept *kept = &stacks[number % STACKS];
-	struct lt_stack stack;
 
-	lt_stack_of_next(&stack, task);
 	WRITE_ONCE(kept->number, 0);
 	smp_wmb();	/* pairs with the smp_rmb() of path_stack_get() */
-	kept->nr = stack.nr;
-	lt_stack_copy(kept->ip, &stack);
+	kept->nr = stack->nr;
+	lt_stack_copy(kept->ip, stack);
 	/* The stack comes first; pairs with path_stack_get(). */
 	smp_store_release(&kept->number, number);
 	return number;
+}
+
+/* That of a task which is switched to, where it was switched from. */
+u32 path_stack_keep(struct task_struct *task)
+{
+	struct lt_stack stack;
+
+	lt_stack_of_next(&stack, task);
+	return keep(&stack);
+}
+
+/* That of a task that sleeps; the caller holds a reference. Task. */
+u32 path_stack_asleep(struct task_struct *task)
+{
+	struct lt_stack stack;
+
+	/* A stack that is given up meanwhile stays for a section like this. */
+	preempt_disable();
+	rcu_read_lock();
+	lt_stack_of_other(&stack, task);
+	rcu_read_unlock();
+	preempt_enable();
+	return keep(&stack);
 }
 
 /* An empty one if it was overwritten, or if there is none. */

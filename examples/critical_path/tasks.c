@@ -14,7 +14,7 @@
  *	switch to	with the lock of its run queue, after the wake-up has put it there
  *
  * So one at a time, and each sees what those before have written. The reader in path_task_now()
- * may see half of a change: it reads twice.
+ * may see half of a change: it reads twice. Hence WRITE_ONCE() for what it reads.
  *
  * Only a long wait is published, when it is over, and only for one the waker is noted.
  */
@@ -42,6 +42,8 @@
  * @woken_ns: when it was woken since; 0: it was not
  * @since_ns: when its last long wait was over, or when it was seen first
  * @exec_ns: its CPU time then
+ * @first_out_ns: when it was switched away from first since; 0: it was not
+ * @in_ns: when it got a CPU last
  * @ended_by: number of the wait that was over when it was woken; 0. It, and the waker, are noted
  *	if @context is not UNKNOWN.
  * @waker_pid: of the task that woke it; -1
@@ -57,6 +59,8 @@ struct place {
 	u64 woken_ns;
 	u64 since_ns;
 	u64 exec_ns;
+	u64 first_out_ns;
+	u64 in_ns;
 	u64 ended_by;
 	pid_t waker_pid;
 	int line;
@@ -112,8 +116,10 @@ static noinline struct place *take_place(struct task_struct *task, u64 since)
 		    cmpxchg(&sets[set].owner[way], NULL, task))
 			continue;
 		place = &places[set * WAYS + way];
-		place->since_ns = since;
-		place->exec_ns = task->se.sum_exec_runtime;
+		WRITE_ONCE(place->since_ns, since);
+		WRITE_ONCE(place->exec_ns, task->se.sum_exec_runtime);
+		WRITE_ONCE(place->first_out_ns, 0);
+		WRITE_ONCE(place->in_ns, 0);
 		return place;
 	}
 	this_cpu_inc(lost);
@@ -134,18 +140,22 @@ static void describe_waker(struct latency_tracker_wait *wait,
 	wait->by_pid = place->waker_pid;
 	memcpy(wait->by_comm, place->waker_comm, TASK_COMM_LEN);
 	wait->ended_by = place->ended_by;
-	if (place->is_timer)
-		strscpy_pad(wait->name, "timer", sizeof(wait->name));
-	else if (place->softirq != OFFCPU_NO_SOFTIRQ)
-		strscpy_pad(wait->name, lt_softirq_name(place->softirq), sizeof(wait->name));
-	else if (place->line >= 0)
-		snprintf(wait->name, sizeof(wait->name), "irq %d", place->line);
+	wait->is_timer = place->is_timer;
+	wait->softirq = place->softirq;
+	wait->line = place->line;
 }
 
 static void no_waker(struct latency_tracker_wait *wait)
 {
 	wait->by_pid = -1;
 	strscpy_pad(wait->by_comm, "-", TASK_COMM_LEN);
+	wait->softirq = OFFCPU_NO_SOFTIRQ;
+	wait->line = -1;
+}
+
+static u32 up_to_u32(u64 ns)
+{
+	return min_t(u64, ns, U32_MAX);
 }
 
 /* The wait of @task is over, or its life. */
@@ -162,7 +172,8 @@ static noinline void publish(struct place *place, struct task_struct *task,
 		.pid = task->pid,
 		.cause = place->state,
 		.more = lt_offcpu_stall(task, place->state),
-		.name = "-",
+		.first_ns = up_to_u32((place->first_out_ns ?: begin) - place->since_ns),
+		.last_ns = up_to_u32(begin - max(place->in_ns, place->since_ns)),
 	};
 
 	if (place->woken_ns && place->context != OFFCPU_CONTEXT_UNKNOWN)
@@ -173,8 +184,9 @@ static noinline void publish(struct place *place, struct task_struct *task,
 	if (now - begin >= READ_ONCE(path_usec_stack) * NSEC_PER_USEC)
 		wait.dev = path_stack_keep(task);
 	latency_tracker_wait_publish(&wait);
-	place->since_ns = now;
-	place->exec_ns = task->se.sum_exec_runtime;
+	WRITE_ONCE(place->since_ns, now);
+	WRITE_ONCE(place->exec_ns, task->se.sum_exec_runtime);
+	WRITE_ONCE(place->first_out_ns, 0);
 }
 
 static void arrive(struct task_struct *task, u64 now)
@@ -186,6 +198,7 @@ static void arrive(struct task_struct *task, u64 now)
 		return;
 	out = place->out_ns;
 	WRITE_ONCE(place->out_ns, 0);
+	WRITE_ONCE(place->in_ns, now);
 	if (now > out && is_long(now - out))
 		publish(place, task, out, now);
 }
@@ -211,7 +224,9 @@ static void leave(struct task_struct *task, u64 now, bool preempt,
 		die(place, task, now);
 		return;
 	}
-	place->state = lt_offcpu_state(task, preempt, state);
+	WRITE_ONCE(place->state, lt_offcpu_state(task, preempt, state));
+	if (!place->first_out_ns)
+		WRITE_ONCE(place->first_out_ns, now);
 	WRITE_ONCE(place->woken_ns, 0);
 	WRITE_ONCE(place->out_ns, now);
 }
@@ -287,8 +302,8 @@ static void probe_sched_wakeup_new(void *data, struct task_struct *task)
 
 	if (!place)
 		return;
-	place->state = OFFCPU_PREEMPTED;
-	place->woken_ns = 0;
+	WRITE_ONCE(place->state, OFFCPU_PREEMPTED);
+	WRITE_ONCE(place->woken_ns, 0);
 	WRITE_ONCE(place->out_ns, now);
 }
 
@@ -299,7 +314,7 @@ static void probe_sched_process_free(void *data, struct task_struct *task)
 	for (way = 0; way < WAYS; way++) {
 		if (READ_ONCE(sets[set].owner[way]) != task)
 			continue;
-		places[set * WAYS + way].out_ns = 0;
+		WRITE_ONCE(places[set * WAYS + way].out_ns, 0);
 		/* Pairs with the cmpxchg() of take_place(). */
 		smp_store_release(&sets[set].owner[way], NULL);
 	}
@@ -320,6 +335,8 @@ static void read_place(const struct place *place, struct path_now *now)
 	now->woken_ns = READ_ONCE(place->woken_ns);
 	now->since_ns = READ_ONCE(place->since_ns);
 	now->exec_ns = READ_ONCE(place->exec_ns);
+	now->first_out_ns = READ_ONCE(place->first_out_ns);
+	now->in_ns = READ_ONCE(place->in_ns);
 	now->state = READ_ONCE(place->state);
 }
 

@@ -9,8 +9,13 @@
  * A wait is that for what ended it, until the task was woken, and that for a CPU behind it. If a
  * task ended it, or if a task has the lock, the same is asked of that task, and so on.
  */
+#include <linux/interrupt.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/task.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
@@ -30,11 +35,11 @@ static enum lt_path_cause cause_of_waker(const struct latency_tracker_wait *wait
 	case OFFCPU_CONTEXT_TASK:
 		return LT_PATH_TASK;
 	case OFFCPU_CONTEXT_SOFTIRQ:
-		if (!strcmp(wait->name, "timer"))
+		if (wait->is_timer)
 			return LT_PATH_TIMER;
-		return strcmp(wait->name, "NET_RX") ? LT_PATH_SOFTIRQ : LT_PATH_PACKET;
+		return wait->softirq == NET_RX_SOFTIRQ ? LT_PATH_PACKET : LT_PATH_SOFTIRQ;
 	case OFFCPU_CONTEXT_HARDIRQ:
-		return strcmp(wait->name, "timer") ? LT_PATH_HARDIRQ : LT_PATH_TIMER;
+		return wait->is_timer ? LT_PATH_TIMER : LT_PATH_HARDIRQ;
 	default:
 		return LT_PATH_UNKNOWN;
 	}
@@ -59,6 +64,17 @@ static enum lt_path_cause cause_of(const struct latency_tracker_wait *wait,
 	if (done && done->kind == LATENCY_TRACKER_WAIT_DISK)
 		return LT_PATH_DISK;
 	return cause_of_waker(wait);
+}
+
+static void name_interrupt(struct lt_path_segment *segment,
+			   const struct latency_tracker_wait *wait)
+{
+	if (wait->is_timer)
+		return;
+	if (wait->softirq != OFFCPU_NO_SOFTIRQ)
+		strscpy_pad(segment->name, lt_softirq_name(wait->softirq), LT_PATH_NAME);
+	else if (wait->line >= 0)
+		snprintf(segment->name, LT_PATH_NAME, "irq %d", wait->line);
 }
 
 /* What explains the segment @number: the time of @pid in it, until @to. */
@@ -205,7 +221,7 @@ static void asleep(struct hop *hop, u64 end, const struct latency_tracker_wait *
 		return;
 	segment->stack = wait->dev;
 	path_name_by(segment, wait->by_comm, wait->by_pid);
-	strscpy_pad(segment->name, wait->name, LT_PATH_NAME);
+	name_interrupt(segment, wait);
 	if (lock) {
 		segment->lock = (const void *)(unsigned long)lock->where;
 		strscpy_pad(segment->name, lock->name, LT_PATH_NAME);
@@ -227,14 +243,72 @@ static void add_wait(struct hop *hop, const struct latency_tracker_wait *wait)
 	path_without_cpu(hop, wait->end_ns, wait->cause);
 }
 
+/* A time of which there is no wait: why? */
+static enum lt_path_cause missing(const struct path_history *history)
+{
+	if (history->is_cut)
+		return LT_PATH_CUT;
+	return history->is_lost ? LT_PATH_LOST : LT_PATH_UNKNOWN;
+}
+
+/* The time since the wait before it. */
+static void before_wait(struct hop *hop, const struct latency_tracker_wait *wait)
+{
+	const struct between between = {
+		.begin = wait->where,
+		.end = wait->begin_ns,
+		.ran = wait->part_ns,
+		.first = wait->first_ns,
+		.last = wait->last_ns,
+	};
+
+	path_between(hop, &between);
+}
+
+/* Until it was switched away from, or now. */
+static void since_last_wait(struct hop *hop, const struct path_now *now)
+{
+	u64 end = now->out_ns ?: latency_tracker_clock();
+	const struct between between = {
+		.begin = now->since_ns,
+		.end = end,
+		.ran = now->exec_ns,
+		.first = (now->first_out_ns ?: end) - now->since_ns,
+		.last = end - max(now->in_ns, now->since_ns),
+	};
+
+	path_between(hop, &between);
+}
+
+/* What it sleeps for now: where, and for which lock, if a tracker knows of one. */
+static void look_asleep(struct hop *hop, struct latency_tracker_wait *wait)
+{
+	struct path_history *history = hop->history;
+	struct latency_tracker_wait lock;
+	struct task_struct *task;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(hop->pid, &init_pid_ns), PIDTYPE_PID);
+	if (task)
+		get_task_struct(task);
+	rcu_read_unlock();
+	if (!task)
+		return;
+	wait->dev = path_stack_asleep(task);
+	if (latency_tracker_wait_pending(task, &lock) &&
+	    history->nr < ARRAY_SIZE(history->waits))
+		history->waits[history->nr++] = lock;
+	put_task_struct(task);
+}
+
 /* What came behind its last wait that is over. */
 static void until_now(struct hop *hop)
 {
-	u64 time = latency_tracker_clock();
 	struct latency_tracker_wait wait = {
 		.by_pid = -1,
 		.by_comm = "-",
-		.name = "-",
+		.softirq = OFFCPU_NO_SOFTIRQ,
+		.line = -1,
 		.end_ns = hop->to,
 	};
 	struct path_now now;
@@ -242,21 +316,21 @@ static void until_now(struct hop *hop)
 	if (hop->next >= hop->to)
 		return;
 	if (!path_task_now(hop->pid, &now) || now.since_ns > hop->to) {
-		path_add_until(hop, hop->to, LT_PATH_UNKNOWN);
+		path_add_until(hop, hop->to, missing(hop->history));
 		return;
 	}
-	path_add_until(hop, now.since_ns, LT_PATH_UNKNOWN);
-	if (!now.out_ns || now.out_ns >= hop->to) {
-		path_between(hop, hop->to, (now.out_ns ?: time) - now.since_ns, now.exec_ns);
+	path_add_until(hop, now.since_ns, missing(hop->history));
+	since_last_wait(hop, &now);
+	if (!now.out_ns || now.out_ns >= hop->to)
 		return;
-	}
-	path_between(hop, now.out_ns, now.out_ns - now.since_ns, now.exec_ns);
 	wait.begin_ns = now.out_ns;
 	wait.cause = now.state;
 	wait.ready_ns = now.woken_ns;
 	if (now.state == OFFCPU_PREEMPTED || now.state == OFFCPU_RUNNABLE ||
 	    now.state == OFFCPU_THROTTLED)
 		wait.ready_ns = now.out_ns;
+	else if (!now.woken_ns)
+		look_asleep(hop, &wait);
 	add_wait(hop, &wait);
 }
 
@@ -274,11 +348,8 @@ static void walk_task(struct path_told *path, struct hop *hop)
 		if (wait->kind != LATENCY_TRACKER_WAIT_OFFCPU)
 			continue;
 		/* @where is the end of the wait before it. */
-		path_add_until(hop, min(wait->where, hop->to),
-			       history->is_cut ? LT_PATH_CUT :
-			       history->is_lost ? LT_PATH_LOST : LT_PATH_UNKNOWN);
-		path_between(hop, wait->begin_ns,
-			     wait->begin_ns - wait->where, wait->part_ns);
+		path_add_until(hop, min(wait->where, hop->to), missing(history));
+		before_wait(hop, wait);
 		add_wait(hop, wait);
 	}
 	until_now(hop);

@@ -45,7 +45,23 @@ void path_add_rest(struct hop *hop);
 void path_name_by(struct lt_path_segment *segment, const char *comm, pid_t pid);
 
 /* cpu.c: of the time between two long waits; of that without a CPU */
-void path_between(struct hop *hop, u64 end, u64 whole, u64 ran);
+/**
+ * struct between - a time between two long waits of a task
+ * @begin: when the one was over
+ * @end: when the next one began, or now
+ * @ran: for how long it had a CPU
+ * @first: for so long from @begin on it had one without a break
+ * @last: likewise up to @end
+ */
+struct between {
+	u64 begin;
+	u64 end;
+	u64 ran;
+	u64 first;
+	u64 last;
+};
+
+void path_between(struct hop *hop, const struct between *between);
 void path_without_cpu(struct hop *hop, u64 end, u8 state);
 const struct latency_tracker_wait *
 path_longest(const struct path_history *history,

@@ -220,23 +220,45 @@ static void waker_of(struct lt_lock_waker *waker, const struct lock_wait *wait,
 		};
 }
 
-/* For critical paths, in time or not. All ends are of the current task. */
-static void waited(const struct latency_tracker_verdict *verdict)
+/* For critical paths. @until: its end, or now. */
+static void describe(struct latency_tracker_wait *told,
+		     const struct lock_wait *wait, const struct task_struct *task,
+		     u64 begin, u64 until)
 {
-	const struct lock_wait *wait = verdict->priv;
-	struct latency_tracker_wait published = {
+	*told = (struct latency_tracker_wait){
 		.kind = LATENCY_TRACKER_WAIT_LOCK,
-		.begin_ns = verdict->start_ns,
-		.end_ns = verdict->now_ns,
+		.begin_ns = begin,
+		.end_ns = until,
 		.where = (unsigned long)wait->lock,
-		.pid = current->pid,
+		.pid = task->pid,
 		.by_pid = wait->holder_pid,
 	};
+	memcpy(told->comm, task->comm, TASK_COMM_LEN);
+	memcpy(told->by_comm, wait->holder_comm, TASK_COMM_LEN);
+	strscpy(told->name, lock_kind_names[wait->kind], sizeof(told->name));
+}
 
-	memcpy(published.comm, current->comm, TASK_COMM_LEN);
-	memcpy(published.by_comm, wait->holder_comm, TASK_COMM_LEN);
-	strscpy(published.name, lock_kind_names[wait->kind], sizeof(published.name));
-	latency_tracker_wait_publish(&published);
+/* In time or not. All ends are of the current task. */
+static void waited(const struct latency_tracker_verdict *verdict)
+{
+	struct latency_tracker_wait told;
+
+	describe(&told, verdict->priv, current, verdict->start_ns, verdict->now_ns);
+	latency_tracker_wait_publish(&told);
+}
+
+static bool waiting(struct latency_tracker *tracker, struct task_struct *task,
+		    struct latency_tracker_wait *told)
+{
+	struct latency_tracker_event *event =
+		latency_tracker_get_event(tracker, &task, sizeof(task));
+
+	if (!event)
+		return false;
+	describe(told, latency_tracker_event_priv(event), task,
+		 latency_tracker_event_start(event), latency_tracker_clock());
+	latency_tracker_put_event(tracker, event);
+	return true;
 }
 
 static void report_ended(const struct latency_tracker_verdict *verdict)
@@ -343,6 +365,7 @@ struct lt_usecase lock_usecase = {
 	.threshold_find = lock_threshold_find,
 	.belongs = belongs,
 	.waited = waited,
+	.waiting = waiting,
 	.is_of_task = true,
 };
 

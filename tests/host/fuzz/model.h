@@ -91,6 +91,15 @@ void groups_are_vague(long allocations);
 void note_asked(struct model_event *e);
 void do_ask(u8 arg);
 
+/* ---- waits_model.c ---- */
+
+void waited(const struct latency_tracker_verdict *v);
+bool is_told(u64 delay_ns);
+void note_wait(u64 delay_ns);
+void forget_waits(void);
+void check_waits(void);
+void do_waits(u8 arg);
+
 /* ---- records_model.c ---- */
 
 /* A report was made, of the operation of a key. */

@@ -245,6 +245,7 @@ static const struct {
 	{ "slot_free", do_slot_free },
 	{ "own", set_own },
 	{ "ask", do_ask },
+	{ "waits", do_waits },
 	{ "groups", set_groups },
 	{ "groups_ticks", groups_ticks },
 	{ "groups_life", groups_life },
@@ -290,6 +291,7 @@ bool fuzz_begin(void)
 		.name = "fuzz",
 		.callback = callback,
 		.own_threshold = own_threshold,
+		.waited = waited,
 		.data = &tracker,
 		.key_size = KEY_SIZE,
 		.priv_size = PRIV_SIZE - 3,	/* rounded up */
@@ -311,6 +313,7 @@ bool fuzz_begin(void)
 	forget_delays();
 	forget_groups();
 	forget_reports();
+	forget_waits();
 	byte = fuzz_byte();
 	/* It takes five times as long. */
 	has_profile = wants("records") || (!wants("groups") && byte % 8 == 7);
@@ -355,6 +358,7 @@ void fuzz_end(void)
 {
 	drain(0);
 	check_counters();
+	check_waits();
 	if (has_profile) {
 		profile_ticks(0);
 		check_profile();
@@ -364,5 +368,6 @@ void fuzz_end(void)
 		groups_ticks(0);
 	calls = 0;
 	latency_tracker_destroy(tracker);
+	forget_waits();
 	EXPECT(!calls, "a callback in destroy");
 }

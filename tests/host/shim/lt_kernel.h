@@ -474,9 +474,8 @@ struct list_head { struct list_head *next, *prev; };
 #define LIST_HEAD(name)		struct list_head name = { &(name), &(name) }
 #define INIT_LIST_HEAD(l)	((l)->next = (l)->prev = (l))
 #define list_for_each_entry(pos, head, member)				\
-	for ((pos) = container_of((head)->next, typeof(*(pos)), member);	\
-	     &(pos)->member != (head);					\
-	     (pos) = container_of((pos)->member.next, typeof(*(pos)), member))
+	for (struct list_head *l_ = (head)->next; l_ != (head) &&		\
+	     ((pos) = container_of(l_, typeof(*(pos)), member), 1); l_ = l_->next)
 
 static inline void list_add(struct list_head *l, struct list_head *head)
 {

@@ -24,7 +24,7 @@ static u64 interrupts_in(const struct path_history *history, u64 from, u64 to)
 	return ns;
 }
 
-/* The next of the time, until @end: in all of a time of @whole ns the task has had a CPU for @ran ns. */
+/* The next of the time, until @end. In all of a time of @whole ns the task ran for @ran ns. */
 static void mixed(struct hop *hop, u64 end, u64 whole, u64 ran)
 {
 	u64 ns, least, most, handlers;

@@ -6,6 +6,7 @@
  *
  *	KIND MS [spin]	take it, hold it for MS, asleep or in a loop, and give it back
  *	KIND 0 KIND	take it, and the other one, and give both back
+ *	KIND MS work	have a work item take it and hold it for MS, and wait for that
  *
  * The write returns when that is over. A spinlock is to be held in a loop. A signal ends the
  * wait for a mutex. Reading the file tells all that was done since the last read, a line
@@ -26,6 +27,7 @@
 #include <linux/semaphore.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 
 #define HOLD_MAX_MS	10000
 #define TURNS		16384
@@ -145,6 +147,32 @@ static int take_turn(const char *kind, unsigned int ms, const char *how)
 	return -EINVAL;
 }
 
+/* What a work item is to do. */
+struct job {
+	struct work_struct work;
+	const char *kind;
+	unsigned int ms;
+	int err;
+};
+
+static void do_job(struct work_struct *work)
+{
+	struct job *job = container_of(work, struct job, work);
+
+	job->err = take_turn(job->kind, job->ms, "");
+}
+
+static int have_it_done(const char *kind, unsigned int ms)
+{
+	struct job job = { .kind = kind, .ms = ms };
+
+	INIT_WORK_ONSTACK(&job.work, do_job);
+	schedule_work(&job.work);
+	flush_work(&job.work);
+	destroy_work_on_stack(&job.work);
+	return job.err;
+}
+
 static ssize_t hold_write(struct file *file, const char __user *from, size_t len,
 			  loff_t *pos)
 {
@@ -159,7 +187,10 @@ static ssize_t hold_write(struct file *file, const char __user *from, size_t len
 	line[len] = 0;
 	if (sscanf(line, "%15s %u %15s", kind, &ms, how) < 2 || ms > HOLD_MAX_MS)
 		return -EINVAL;
-	err = take_turn(kind, ms, how);
+	if (!strcmp(how, "work"))
+		err = have_it_done(kind, ms);
+	else
+		err = take_turn(kind, ms, how);
 	return err ?: len;
 }
 

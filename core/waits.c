@@ -28,8 +28,8 @@
 #include <linux/log2.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
-#include <linux/rcupdate.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 
@@ -228,10 +228,14 @@ static int make_ring(unsigned int cpu)
 	return 0;
 }
 
-/*
- * For all CPUs, and those that come. Before 6.8 (and what that was backported to) the kernel does
- * not call make_ring() for those that are there.
- */
+/* A CPU that comes is not kept from coming: its waits are counted as lost then. */
+static int ring_for_cpu(unsigned int cpu)
+{
+	make_ring(cpu);
+	return 0;
+}
+
+/* For all CPUs, and those that come. Not all kernels tell of those that are there. */
 static int make_rings(void)
 {
 	int cpu, err = 0;
@@ -244,7 +248,7 @@ static int make_rings(void)
 	}
 	err = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_BP_PREPARE_DYN,
 						   "latency_tracker:waits",
-						   make_ring, NULL);
+						   ring_for_cpu, NULL);
 	if (err >= 0) {
 		waits_cpuhp = err;
 		err = 0;

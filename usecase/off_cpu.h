@@ -34,6 +34,13 @@ enum offcpu_stall {
 	OFFCPU_STALL_MEMORY_IO,
 };
 
+/* It did not sleep: nothing has to wake it, and all of the time it waited for a CPU. */
+static inline bool lt_offcpu_could_run(enum offcpu_state state)
+{
+	return state == OFFCPU_PREEMPTED || state == OFFCPU_YIELDED ||
+	       state == OFFCPU_RUNNABLE || state == OFFCPU_THROTTLED;
+}
+
 void lt_offcpu_init(void);
 enum offcpu_state lt_offcpu_state(struct task_struct *prev, bool preempt,
 				  unsigned int prev_state);

@@ -2,9 +2,7 @@
 /*
  * Segments of the time in which a task had a CPU, or waited for one.
  */
-#include <linux/bitops.h>
 #include <linux/kernel.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include "examples/critical_path/walk.h"
@@ -24,6 +22,17 @@ static u64 interrupts_in(const struct path_history *history, u64 from, u64 to)
 	return ns;
 }
 
+static u64 less(u64 from, u64 ns)
+{
+	return from > ns ? from - ns : 0;
+}
+
+/* @part of @whole ns was something: of @ns of these at least so much, wherever the others were. */
+static u64 least_of(u64 part, u64 whole, u64 ns)
+{
+	return less(part, less(whole, ns));
+}
+
 /* The next of the time, until @end. In all of a time of @whole ns the task ran for @ran ns. */
 static void mixed(struct hop *hop, u64 end, u64 whole, u64 ran)
 {
@@ -35,18 +44,12 @@ static void mixed(struct hop *hop, u64 end, u64 whole, u64 ran)
 	ns = end - hop->next;
 	ran = min(ran, whole);
 	most = min(ran, ns);
-	/* Outside of this part it may have run all the time. */
-	least = ran > whole - ns ? ran - (whole - ns) : 0;
+	least = least_of(ran, whole, ns);
 	handlers = min(interrupts_in(hop->history, hop->next, end), least);
 	path_add(hop, least - handlers, LT_PATH_RUNNING);
 	path_add(hop, handlers, LT_PATH_INTERRUPT);
 	path_add(hop, ns - most, LT_PATH_SHORT);
 	path_add_until(hop, end, LT_PATH_UNKNOWN);
-}
-
-static u64 less(u64 from, u64 ns)
-{
-	return from > ns ? from - ns : 0;
 }
 
 /* It ran at both ends, and may have waited shortly in the middle. */
@@ -84,15 +87,6 @@ path_longest(const struct path_history *history,
 	return found;
 }
 
-/* @part of @whole, of @ns; to a part in 2^31. */
-static u64 share_of(u64 ns, u64 part, u64 whole)
-{
-	unsigned int shift = max(fls64(max(ns, whole)), 31) - 31;
-
-	return div64_u64((ns >> shift) * (part >> shift),
-			 max(whole >> shift, 1ULL)) << shift;
-}
-
 /* enum latency_tracker_wait_cause */
 static enum lt_path_cause cause_of_cpu(u8 cause)
 {
@@ -106,7 +100,7 @@ static enum lt_path_cause cause_of_cpu(u8 cause)
 
 /*
  * The next of the time, until @end, the task has waited for a CPU. Which task had it, and for how
- * long, is known of all of that wait: of a part of it, it is as much as its share.
+ * long, is known of all of that wait; of a part of it that is within bounds.
  */
 void path_without_cpu(struct hop *hop, u64 end, u8 state)
 {
@@ -119,26 +113,23 @@ void path_without_cpu(struct hop *hop, u64 end, u8 state)
 		return;
 	ns = end - hop->next;
 	why = path_longest(hop->history, LATENCY_TRACKER_WAIT_CPU, hop->next, end);
-	if (!why || path_overlap(why->begin_ns, why->end_ns, hop->next, end) < ns / 2) {
+	/* The two clocks of the begin are not read at the same moment. */
+	if (!why || path_overlap(why->begin_ns, why->end_ns, hop->next, end) < ns - ns / 8) {
 		path_add(hop, ns, state == OFFCPU_THROTTLED ? LT_PATH_THROTTLED :
 			     state == OFFCPU_YIELDED ? LT_PATH_YIELDED : LT_PATH_CPU);
 		return;
 	}
 	whole = why->end_ns - why->begin_ns;
-	part = min(why->part_ns, whole);
-	had = min(why->ready_ns, whole);
+	had = least_of(why->ready_ns, whole, ns);
+	part = least_of(why->part_ns, whole, ns);
+	/* When in the wait each was, is not known: one after the other. */
+	segment = path_add(hop, had, LT_PATH_CPU);
+	if (segment)
+		path_name_by(segment, why->by_comm, why->by_pid);
+	/* The task that had it longest is one of those that had it. */
 	if (why->cause == LATENCY_TRACKER_CAUSE_CPU)
-		part = max(part, had);
-	/* In the order of its shares; when each was, is not known. */
-	if (had) {
-		segment = path_add(hop, share_of(ns, had, whole), LT_PATH_CPU);
-		if (segment)
-			path_name_by(segment, why->by_comm, why->by_pid);
-		if (why->cause == LATENCY_TRACKER_CAUSE_CPU)
-			part -= had;
-	}
-	segment = path_add(hop, share_of(ns, part, whole),
-			   cause_of_cpu(why->cause));
+		part = less(part, had);
+	segment = path_add(hop, part, cause_of_cpu(why->cause));
 	if (segment)
 		segment->cgroup = why->where;
 	path_add_until(hop, end, LT_PATH_UNKNOWN);

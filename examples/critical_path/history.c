@@ -48,13 +48,17 @@ static void keep(struct path_history *history,
 void path_history_read(struct path_history *history, pid_t pid, u64 from, u64 to)
 {
 	struct latency_tracker_wait wait;
-	unsigned int looks = LOOKS;
+	unsigned int looks;
 	u64 next = latency_tracker_wait_last(pid);
 	int err = 0;
 
 	history->nr = 0;
 	history->is_cut = false;
-	while (looks-- && !history->is_cut) {
+	for (looks = 0; !history->is_cut; looks++) {
+		if (looks == LOOKS) {
+			history->is_cut = true;
+			break;
+		}
 		err = latency_tracker_wait_read(next, &wait, &next);
 		if (err)
 			break;

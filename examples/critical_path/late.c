@@ -76,6 +76,7 @@ static void queue(struct irq_work *unused)
 static void tell(void)
 {
 	static u64 number;
+	bool is_cut = path->is_cut;
 	struct lt_stack stack;
 	u32 i;
 
@@ -91,9 +92,10 @@ static void tell(void)
 			atomic_long_inc(&path_counts.unknown);
 		if (segment->cause == LT_PATH_LOST)
 			atomic_long_inc(&path_counts.lost);
+		is_cut |= segment->cause == LT_PATH_CUT;
 	}
 	atomic_long_inc(&path_counts.paths);
-	if (path->is_cut)
+	if (is_cut)
 		atomic_long_inc(&path_counts.cut);
 }
 

@@ -15,7 +15,7 @@ struct latency_tracker_late;
  * @left_out: late operations that found no place
  * @unknown: segments without a cause
  * @lost: segments of which what was known was overwritten
- * @cut: paths that reached a limit
+ * @cut: paths that reached a limit, or have parts that are told together
  */
 struct path_counts {
 	atomic_long_t paths;

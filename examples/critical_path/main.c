@@ -134,7 +134,7 @@ MODULE_PARM_DESC(unknown, "Segments whose cause is not known");
 module_param_cb(lost, &count_ops, &path_counts.lost, 0444);
 MODULE_PARM_DESC(lost, "Segments of which what was known was overwritten: more waits would help");
 module_param_cb(cut, &count_ops, &path_counts.cut, 0444);
-MODULE_PARM_DESC(cut, "Paths with more than 64 segments or 8 hops, which lack the rest");
+MODULE_PARM_DESC(cut, "Paths with more than 64 segments or 8 hops: not all parts of them are told apart");
 
 static int untracked_get(char *buffer, const struct kernel_param *kp)
 {

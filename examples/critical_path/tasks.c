@@ -126,13 +126,6 @@ static noinline struct place *take_place(struct task_struct *task, u64 since)
 	return NULL;
 }
 
-/* It was runnable all the time. */
-static bool could_run(enum offcpu_state state)
-{
-	return state == OFFCPU_PREEMPTED || state == OFFCPU_YIELDED ||
-	       state == OFFCPU_RUNNABLE || state == OFFCPU_THROTTLED;
-}
-
 static void describe_waker(struct latency_tracker_wait *wait,
 			   const struct place *place)
 {
@@ -166,7 +159,7 @@ static noinline void publish(struct place *place, struct task_struct *task,
 		.kind = LATENCY_TRACKER_WAIT_OFFCPU,
 		.begin_ns = begin,
 		.end_ns = now,
-		.ready_ns = could_run(place->state) ? begin : place->woken_ns,
+		.ready_ns = lt_offcpu_could_run(place->state) ? begin : place->woken_ns,
 		.part_ns = task->se.sum_exec_runtime - place->exec_ns,
 		.where = place->since_ns,
 		.pid = task->pid,
@@ -206,8 +199,8 @@ static void arrive(struct task_struct *task, u64 now)
 /* What it did after its last wait is told when it dies; its pid may be another's then. */
 static noinline void die(struct place *place, struct task_struct *task, u64 now)
 {
-	place->state = OFFCPU_OTHER;
-	place->woken_ns = 0;
+	WRITE_ONCE(place->state, OFFCPU_OTHER);
+	WRITE_ONCE(place->woken_ns, 0);
 	publish(place, task, now, now);
 }
 
@@ -283,7 +276,7 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 	u64 now;
 
 	if (!place || !place->out_ns || place->woken_ns ||
-	    could_run(place->state))
+	    lt_offcpu_could_run(place->state))
 		return;
 	now = latency_tracker_clock();
 	if (now > place->out_ns && is_long(now - place->out_ns))

@@ -15,6 +15,7 @@
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -77,11 +78,11 @@ static void name_interrupt(struct lt_path_segment *segment,
 		snprintf(segment->name, LT_PATH_NAME, "irq %d", wait->line);
 }
 
-/* What explains the segment @number: the time of @pid in it, until @to. */
-static void follow(struct hop *hop, int number, u64 from, u64 to, pid_t pid,
-		   const char *comm)
+/* A time in the segment @number, which is to be explained by what @pid did then. */
+static struct hop hop_below(const struct hop *hop, int number, u64 from, u64 to,
+			    pid_t pid, const char *comm)
 {
-	struct hop next = {
+	struct hop below = {
 		.path = hop->path,
 		.from = from,
 		.to = to,
@@ -92,9 +93,18 @@ static void follow(struct hop *hop, int number, u64 from, u64 to, pid_t pid,
 		.last = -1,
 	};
 
+	memcpy(below.comm, comm, TASK_COMM_LEN);
+	return below;
+}
+
+/* What explains the segment @number: the time of @pid in it, until @to. */
+static void follow(struct hop *hop, int number, u64 from, u64 to, pid_t pid,
+		   const char *comm)
+{
+	struct hop next = hop_below(hop, number, from, to, pid, comm);
+
 	if (pid <= 0 || pid == hop->pid || from >= to)
 		return;
-	memcpy(next.comm, comm, TASK_COMM_LEN);
 	if (next.hop == hop->path->hops)
 		path_add(&next, to - from, LT_PATH_CUT);
 	else
@@ -128,26 +138,19 @@ static void follow_disk(struct hop *hop, int number,
 			const struct latency_tracker_wait *done)
 {
 	const struct lt_path_segment *parent = &hop->path->segments[number];
-	struct hop next = {
-		.path = hop->path,
-		.from = parent->start,
-		.to = parent->start + parent->delay,
-		.next = parent->start,
-		.pid = done->pid,
-		.hop = hop->hop + 1,
-		.parent = number,
-		.last = -1,
-	};
+	struct hop next = hop_below(hop, number, parent->start,
+				    parent->start + parent->delay, done->pid, done->comm);
 	u64 submitted = min(max(done->begin_ns, next.from), next.to);
 
 	if (done->pid > 0 && done->pid != hop->pid) {
 		follow(hop, number, next.from, submitted, done->pid, done->comm);
 		next.next = submitted;
 	}
-	memcpy(next.comm, done->comm, TASK_COMM_LEN);
 	time_of_request(&next, done, submitted, LT_PATH_UNKNOWN);
 	time_of_request(&next, done, min(done->ready_ns, next.to), LT_PATH_QUEUE);
-	time_of_request(&next, done, next.to, LT_PATH_DEVICE);
+	/* Not each has a request whose issue was seen. */
+	time_of_request(&next, done, next.to,
+			done->ready_ns ? LT_PATH_DEVICE : LT_PATH_UNKNOWN);
 	path_add_rest(&next);
 }
 
@@ -156,17 +159,9 @@ static void follow_raised(struct hop *hop, int number,
 			  const struct latency_tracker_wait *done)
 {
 	const struct lt_path_segment *parent = &hop->path->segments[number];
-	struct hop next = {
-		.path = hop->path,
-		.from = parent->start,
-		.to = parent->start + parent->delay,
-		.next = parent->start,
-		.pid = -1,
-		.hop = hop->hop + 1,
-		.parent = number,
-		.last = -1,
-		.comm = "-",
-	};
+	static const char nobody[TASK_COMM_LEN] = "-";
+	struct hop next = hop_below(hop, number, parent->start,
+				    parent->start + parent->delay, -1, nobody);
 	struct lt_path_segment *segment;
 
 	path_add_until(&next, done->begin_ns, LT_PATH_UNKNOWN);
@@ -205,18 +200,18 @@ static void asleep(struct hop *hop, u64 end, const struct latency_tracker_wait *
 	const struct latency_tracker_wait *lock = NULL, *done = NULL;
 	struct latency_tracker_wait ended_by;
 	struct lt_path_segment *segment;
-	u64 ns, before;
+	u64 before;
 
 	end = min(end, hop->to);
 	if (end <= hop->next)
 		return;
-	ns = end - hop->next;
+	/* A task that sleeps for a lock does so from the begin to the end of its sleep. */
 	lock = path_longest(hop->history, LATENCY_TRACKER_WAIT_LOCK, hop->next, end);
-	if (lock && path_overlap(lock->begin_ns, lock->end_ns, hop->next, end) < ns / 2)
+	if (lock && (lock->begin_ns > hop->next || lock->end_ns < end))
 		lock = NULL;
 	if (!latency_tracker_wait_read(wait->ended_by, &ended_by, &before))
 		done = &ended_by;
-	segment = path_add(hop, ns, cause_of(wait, lock, done));
+	segment = path_add(hop, end - hop->next, cause_of(wait, lock, done));
 	if (!segment)
 		return;
 	segment->stack = wait->dev;
@@ -234,13 +229,24 @@ static void asleep(struct hop *hop, u64 end, const struct latency_tracker_wait *
 	explain(hop, segment - hop->path->segments, wait, lock, done);
 }
 
+/* Where it was switched away from tells whether it has called sched_yield(). */
+static noinline enum offcpu_state state_of(const struct latency_tracker_wait *wait)
+{
+	struct lt_stack stack;
+
+	if (wait->cause != OFFCPU_RUNNABLE)
+		return wait->cause;
+	path_stack_get(wait->dev, &stack);
+	return lt_offcpu_state_by_stack(wait->cause, &stack);
+}
+
 /* It was off the CPU. */
 static void add_wait(struct hop *hop, const struct latency_tracker_wait *wait)
 {
 	u64 ready = wait->ready_ns ?: wait->end_ns;
 
 	asleep(hop, min(ready, wait->end_ns), wait);
-	path_without_cpu(hop, wait->end_ns, wait->cause);
+	path_without_cpu(hop, wait->end_ns, state_of(wait));
 }
 
 /* A time of which there is no wait: why? */
@@ -326,8 +332,7 @@ static void until_now(struct hop *hop)
 	wait.begin_ns = now.out_ns;
 	wait.cause = now.state;
 	wait.ready_ns = now.woken_ns;
-	if (now.state == OFFCPU_PREEMPTED || now.state == OFFCPU_RUNNABLE ||
-	    now.state == OFFCPU_THROTTLED)
+	if (lt_offcpu_could_run(now.state))
 		wait.ready_ns = now.out_ns;
 	else if (!now.woken_ns)
 		look_asleep(hop, &wait);
@@ -340,6 +345,8 @@ static void walk_task(struct path_told *path, struct hop *hop)
 	struct path_history *history = &histories[hop->hop];
 	unsigned int i;
 
+	/* A path is of up to 64 tasks, and not all kernels preempt a work item. */
+	cond_resched();
 	hop->history = history;
 	path_history_read(history, hop->pid, hop->from, hop->to);
 	for (i = history->nr; i-- > 0;) {

@@ -111,36 +111,60 @@ static void read_chain(pid_t pid)
 
 void check_waits(void)
 {
+	unsigned int key;
+
 	EXPECT(told == to_tell, "%llu waits were published instead of %llu",
 	       (unsigned long long)told, (unsigned long long)to_tell);
+	for (key = 0; is_read && nr_published < PUBLISHED_MAX && key < FUZZ_KEYS; key++)
+		read_chain(1 + key);
+}
+
+static void open_waits(u64 least_ns)
+{
+	struct latency_tracker_waits_config config = {
+		.entries = RING, .late = late, .least_ns = least_ns,
+	};
+
+	EXPECT(latency_tracker_waits_open(&config) == (is_read ? -EBUSY : 0), "open");
+	if (!is_read)
+		waits_ns = least_ns;
+	is_read = true;
+}
+
+/* What few inputs do by themselves: enough waits for more than half of the ring. */
+static void waits_life(u8 arg)
+{
+	unsigned int n;
+
+	open_waits(0);
+	for (n = 0; n < RING * 5 / 8; n++) {
+		do_whole((arg + n) % FUZZ_KEYS);
+		/* Or the pool runs dry. */
+		fuzz_grace_period();
+		fuzz_worker_run();
+	}
 }
 
 void do_waits(u8 arg)
 {
-	struct latency_tracker_waits_config config = {
-		.entries = RING, .late = late, .least_ns = span(),
-	};
+	u64 least_ns = span();
 
 	check_waits();
 	switch (arg % 4) {
 	case 0:
-		EXPECT(latency_tracker_waits_open(&config) == (is_read ? -EBUSY : 0), "open");
-		if (!is_read)
-			waits_ns = config.least_ns;
-		is_read = true;
+		open_waits(least_ns);
 		break;
 	case 1:
 		if (arg & 4)
 			forget_waits();
 		break;
 	case 2:
-		EXPECT(latency_tracker_waits_set_least(config.least_ns) ==
-		       (is_read && config.least_ns != LATENCY_TRACKER_NEVER ? 0 : -EINVAL), "set");
-		if (is_read && config.least_ns != LATENCY_TRACKER_NEVER)
-			waits_ns = config.least_ns;
+		EXPECT(latency_tracker_waits_set_least(least_ns) ==
+		       (is_read && least_ns != LATENCY_TRACKER_NEVER ? 0 : -EINVAL), "set");
+		if (is_read && least_ns != LATENCY_TRACKER_NEVER)
+			waits_ns = least_ns;
 		break;
 	default:
-		if (is_read && nr_published < PUBLISHED_MAX)
-			read_chain(1 + arg / 4 % FUZZ_KEYS);
+		waits_life(arg / 4);
 	}
 }

@@ -52,7 +52,7 @@ judged()
 	[[ -z $missing$other ]] || passed=0
 	result $passed "$scenario: $(ms "$waited") ms, reported $(ms "$covered"), named: $*$(
 		((passed)) || echo "; not: $missing; but: $other; unknown: $(ms "$unknown") ms")" ||
-		diag "$(grep -E "_latency:|_switch:" "$T/trace" | cut -c1-400 | head -n 40)"
+		diag "$(grep -E "_latency:|_switch:|_path:.* hop=0," "$T/trace" | cut -c1-400 | head -n 40)"
 }
 
 # undelayed SCENARIO WAY ARGUMENT...: one result: what nobody delays is not late. The machine may

@@ -36,7 +36,8 @@ scsi "waits for a disk of scsi_debug"
 device=/sys/block/sda/device
 mkfs.ext4 -q /dev/sda || give_up "no ext4"
 mkdir "$T/mnt"
-mount /dev/sda "$T/mnt"
+# The commit of each 5 s is one more that may have to be waited for, as by who changes the mode of a new file.
+mount -o commit=600 /dev/sda "$T/mnt"
 dd if=/dev/zero of="$T/mnt/swap" bs=64k count=256 2>/dev/null
 chmod 600 "$T/mnt/swap"
 mkswap "$T/mnt/swap" >/dev/null

@@ -393,7 +393,8 @@ observe_ahead()
 }
 
 # observe KIND THRESHOLD_MS MARGIN_MS: compares $T/trace with the kernel's own events, see
-# observe.py. Leaves the figures in $seen; returns whether the observer agrees.
+# observe.py. Leaves the figures in $seen, and some of those on which they differ in $which; returns
+# whether the observer agrees.
 observe()
 {
 	local out told="$T/observed-$1-$2-$3"
@@ -402,6 +403,7 @@ observe()
 	out=$(<"$told")
 	rm "$told"
 	grep "^#" <<<"$out" | head -n 60
+	which=$(grep -E '^# (missed|invented)' <<<"$out" | head -n 4 | cut -c2- | paste -sd ';')
 	seen=$(tail -n 1 <<<"$out")
 	[[ $seen == *' missed=0 invented=0' ]]
 }
@@ -415,7 +417,7 @@ observed()
 	! observe "$1" "$2" "$3" || agrees=1
 	truth_count "$(tracker_of "$1")" "${5:-$1, threshold $2 ms}" "$seen"
 	result $((agrees && $(field late "$seen") >= $4)) \
-		"$1 against the kernel's own events, threshold $2 ms: $seen"
+		"$1 against the kernel's own events, threshold $2 ms: $seen$which"
 }
 
 # fields KIND THRESHOLD_MS AT_LEAST TEXT: one result: each field of AT_LEAST reports in $T/trace

@@ -70,7 +70,8 @@ enum latency_tracker_wait_cause {
  *	throttled, or 0; OFFCPU: when the one before was over
  * @ended_by: OFFCPU: the wait, of whatever kind, that was over when the task was woken; 0
  * @pid: of the task; of DISK, of the one that submitted it; -1 is none
- * @by_pid: of the one that had the CPU or the lock, or that woke the task; -1: none is known
+ * @by_pid: of the one that had the CPU or the lock, or that woke the task; RAISED: that had the
+ *	CPU, or that was to run the soft interrupt; -1: none is known
  * @dev: DISK: its number; OFFCPU: of a stack, the reader's; INTERRUPT, RAISED: the CPU
  * @kind: of enum latency_tracker_wait_kind
  * @cause: CPU: of enum latency_tracker_wait_cause; OFFCPU: the state, as in
@@ -85,6 +86,8 @@ enum latency_tracker_wait_cause {
  * @line: OFFCPU: of the interrupt that woke it, or -1
  * @softirq: OFFCPU: likewise the vector, or 255
  * @is_timer: OFFCPU: a timer that expired woke it
+ * @user: OFFCPU: its time in user space since @where, by the ticks of the kernel, in some unit
+ * @system: OFFCPU: likewise in the kernel
  */
 struct latency_tracker_wait {
 	u64 begin_ns;
@@ -110,6 +113,8 @@ struct latency_tracker_wait {
 			int line;
 			u8 softirq;
 			bool is_timer;
+			u8 user;
+			u8 system;
 		};
 	};
 };

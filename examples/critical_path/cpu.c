@@ -4,6 +4,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 
 #include "examples/critical_path/walk.h"
 #include "usecase/off_cpu.h"
@@ -31,6 +32,32 @@ static u64 less(u64 from, u64 ns)
 static u64 least_of(u64 part, u64 whole, u64 ns)
 {
 	return less(part, less(whole, ns));
+}
+
+/*
+ * The segments of a task from @first on in which it had a CPU: where, if nearly all of its time was
+ * in one of the two.
+ */
+void path_name_running(struct hop *hop, u32 first)
+{
+	struct path_told *path = hop->path;
+	u32 all = hop->user + hop->system;
+	const char *mode;
+
+	if (all < PATH_TICKS)
+		return;
+	if (hop->system <= all / 8)
+		mode = "user";
+	else if (hop->user <= all / 8)
+		mode = "kernel";
+	else
+		return;
+	for (; first < path->nr; first++) {
+		struct lt_path_segment *segment = &path->segments[first];
+
+		if (segment->hop == hop->hop && segment->cause == LT_PATH_RUNNING)
+			strscpy_pad(segment->name, mode, LT_PATH_NAME);
+	}
 }
 
 /* The next of the time, until @end. In all of a time of @whole ns the task ran for @ran ns. */

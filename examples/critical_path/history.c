@@ -19,9 +19,6 @@ static void keep(struct path_history *history,
 {
 	bool behind = wait->begin_ns >= to;
 
-	if (wait->kind == LATENCY_TRACKER_WAIT_DISK ||
-	    wait->kind == LATENCY_TRACKER_WAIT_RAISED)
-		return;
 	if (behind && wait->kind != LATENCY_TRACKER_WAIT_OFFCPU)
 		return;
 	/* Those that began behind the time come first. */
@@ -62,7 +59,9 @@ void path_history_read(struct path_history *history, pid_t pid, u64 from, u64 to
 		err = latency_tracker_wait_read(next, &wait, &next);
 		if (err)
 			break;
-		if (wait.pid != pid)
+		/* These are no waits of a task, and were over before they were published. */
+		if (wait.pid != pid || wait.kind == LATENCY_TRACKER_WAIT_DISK ||
+		    wait.kind == LATENCY_TRACKER_WAIT_RAISED)
 			continue;
 		/* What comes now was over before. */
 		if (wait.end_ns <= from)

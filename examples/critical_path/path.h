@@ -45,6 +45,8 @@ struct path_told {
  * @first_out_ns: when it was switched away from first since; 0: it was not
  * @in_ns: when it got a CPU last
  * @state: why it is off the CPU, enum offcpu_state
+ * @user: its time in user space since @since_ns, by the ticks of the kernel, in some unit
+ * @system: likewise in the kernel
  */
 struct path_now {
 	u64 out_ns;
@@ -54,6 +56,8 @@ struct path_now {
 	u64 first_out_ns;
 	u64 in_ns;
 	u8 state;
+	u8 user;
+	u8 system;
 };
 
 /* tasks.c: the waits of all tasks */

@@ -19,6 +19,7 @@
  * Only a long wait is published, when it is over, and only for one the waker is noted.
  */
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -44,6 +45,8 @@
  * @exec_ns: its CPU time then
  * @first_out_ns: when it was switched away from first since; 0: it was not
  * @in_ns: when it got a CPU last
+ * @user: its time in user space at @since_ns, by the ticks of the kernel, in units of 4 ms
+ * @system: likewise in the kernel
  * @ended_by: number of the wait that was over when it was woken; 0. It, and the waker, are noted
  *	if @context is not UNKNOWN.
  * @waker_pid: of the task that woke it; -1
@@ -62,6 +65,8 @@ struct place {
 	u64 first_out_ns;
 	u64 in_ns;
 	u64 ended_by;
+	u32 user;
+	u32 system;
 	pid_t waker_pid;
 	int line;
 	u8 state;
@@ -105,6 +110,34 @@ static struct place *place_of(const struct task_struct *task)
 	return NULL;
 }
 
+/* Of a time that the kernel counts by ticks. */
+static u32 units(u64 ns)
+{
+	return ns >> 22;
+}
+
+/* Where has @task run since the long wait before? */
+static void where_it_ran(const struct task_struct *task, const struct place *place,
+			 u8 *user, u8 *system)
+{
+	u32 in_user = units(READ_ONCE(task->utime)) - READ_ONCE(place->user);
+	u32 in_system = units(READ_ONCE(task->stime)) - READ_ONCE(place->system);
+	unsigned int shift = fls((in_user | in_system) >> 8);
+
+	*user = in_user >> shift;
+	*system = in_system >> shift;
+}
+
+/* What it does from now on is counted anew. */
+static void count_from(struct place *place, const struct task_struct *task, u64 now)
+{
+	WRITE_ONCE(place->since_ns, now);
+	WRITE_ONCE(place->exec_ns, task->se.sum_exec_runtime);
+	WRITE_ONCE(place->first_out_ns, 0);
+	WRITE_ONCE(place->user, units(task->utime));
+	WRITE_ONCE(place->system, units(task->stime));
+}
+
 /* A place for a task that has none. */
 static noinline struct place *take_place(struct task_struct *task, u64 since)
 {
@@ -116,9 +149,7 @@ static noinline struct place *take_place(struct task_struct *task, u64 since)
 		    cmpxchg(&sets[set].owner[way], NULL, task))
 			continue;
 		place = &places[set * WAYS + way];
-		WRITE_ONCE(place->since_ns, since);
-		WRITE_ONCE(place->exec_ns, task->se.sum_exec_runtime);
-		WRITE_ONCE(place->first_out_ns, 0);
+		count_from(place, task, since);
 		WRITE_ONCE(place->in_ns, 0);
 		return place;
 	}
@@ -173,13 +204,12 @@ static noinline void publish(struct place *place, struct task_struct *task,
 		describe_waker(&wait, place);
 	else
 		no_waker(&wait);
+	where_it_ran(task, place, &wait.user, &wait.system);
 	memcpy(wait.comm, task->comm, TASK_COMM_LEN);
 	if (now - begin >= READ_ONCE(path_usec_stack) * NSEC_PER_USEC)
 		wait.dev = path_stack_keep(task);
 	latency_tracker_wait_publish(&wait);
-	WRITE_ONCE(place->since_ns, now);
-	WRITE_ONCE(place->exec_ns, task->se.sum_exec_runtime);
-	WRITE_ONCE(place->first_out_ns, 0);
+	count_from(place, task, now);
 }
 
 static void arrive(struct task_struct *task, u64 now)
@@ -237,6 +267,30 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
 
+/* A thread that runs soft interrupts; with PREEMPT_RT there is one for those of timers. */
+static bool runs_softirqs(const struct task_struct *task)
+{
+	return task->flags & PF_KTHREAD &&
+	       (strstarts(task->comm, "ksoftirqd/") || strstarts(task->comm, "ktimers/"));
+}
+
+/*
+ * Why did a soft interrupt wait that runs now? A task that has had the CPU since before was in
+ * the way, or what had interrupted it; or it was to run in a thread, which may have had to wait.
+ * Any other task has nothing to do with it.
+ */
+static void name_busy(struct latency_tracker_wait *raised)
+{
+	const struct place *place = place_of(current);
+
+	if (!runs_softirqs(current) &&
+	    (is_idle_task(current) || !place || !place->in_ns ||
+	     place->in_ns > raised->begin_ns))
+		return;
+	raised->by_pid = current->pid;
+	memcpy(raised->by_comm, current->comm, TASK_COMM_LEN);
+}
+
 /* What this CPU has just completed, if that may be what @task has waited for. */
 static u64 completed_for(const struct task_struct *task, enum offcpu_context context)
 {
@@ -247,9 +301,10 @@ static u64 completed_for(const struct task_struct *task, enum offcpu_context con
 		return 0;
 	if (lt_doing_is(LT_DOING_DISK, &wait))
 		return latency_tracker_wait_publish(&wait);
-	if (context == OFFCPU_CONTEXT_SOFTIRQ && lt_doing_is(LT_DOING_RAISED, &wait))
-		return latency_tracker_wait_publish(&wait);
-	return 0;
+	if (context != OFFCPU_CONTEXT_SOFTIRQ || !lt_doing_is(LT_DOING_RAISED, &wait))
+		return 0;
+	name_busy(&wait);
+	return latency_tracker_wait_publish(&wait);
 }
 
 static noinline void note_waker(struct place *place, const struct task_struct *task)
@@ -270,12 +325,30 @@ static noinline void note_waker(struct place *place, const struct task_struct *t
 			  completed_for(task, place->context);
 }
 
+/* A task that is seen for the first time waits for a CPU from now on. */
+static noinline void appear(struct task_struct *task, u64 now)
+{
+	struct place *place = take_place(task, now);
+
+	if (!place)
+		return;
+	WRITE_ONCE(place->state, OFFCPU_PREEMPTED);
+	WRITE_ONCE(place->woken_ns, 0);
+	WRITE_ONCE(place->out_ns, now);
+}
+
 static void probe_sched_waking(void *data, struct task_struct *task)
 {
 	struct place *place = place_of(task);
 	u64 now;
 
-	if (!place || !place->out_ns || place->woken_ns ||
+	if (unlikely(!place)) {
+		/* Since when it has slept is not known. If it has a CPU, it may keep that. */
+		if (!lt_task_on_cpu(task))
+			appear(task, latency_tracker_clock());
+		return;
+	}
+	if (!place->out_ns || place->woken_ns ||
 	    lt_offcpu_could_run(place->state))
 		return;
 	now = latency_tracker_clock();
@@ -287,17 +360,9 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 	WRITE_ONCE(place->woken_ns, now);
 }
 
-/* A new task waits for its first CPU. */
 static void probe_sched_wakeup_new(void *data, struct task_struct *task)
 {
-	u64 now = latency_tracker_clock();
-	struct place *place = take_place(task, now);
-
-	if (!place)
-		return;
-	WRITE_ONCE(place->state, OFFCPU_PREEMPTED);
-	WRITE_ONCE(place->woken_ns, 0);
-	WRITE_ONCE(place->out_ns, now);
+	appear(task, latency_tracker_clock());
 }
 
 static void probe_sched_process_free(void *data, struct task_struct *task)
@@ -344,6 +409,7 @@ bool path_task_now(pid_t pid, struct path_now *now)
 	struct path_now again;
 	bool found = false;
 
+	*now = (struct path_now){ };
 	rcu_read_lock();
 	task = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
 	place = task ? place_of(task) : NULL;
@@ -354,6 +420,7 @@ bool path_task_now(pid_t pid, struct path_now *now)
 		read_place(place, now);
 		found = !memcmp(&again, now, sizeof(again)) && place_of(task) == place;
 		now->exec_ns = READ_ONCE(task->se.sum_exec_runtime) - now->exec_ns;
+		where_it_ran(task, place, &now->user, &now->system);
 	}
 	rcu_read_unlock();
 	return found;

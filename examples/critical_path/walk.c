@@ -154,7 +154,10 @@ static void follow_disk(struct hop *hop, int number,
 	path_add_rest(&next);
 }
 
-/* A soft interrupt woke the task; it had waited until it ran. */
+/*
+ * A soft interrupt woke the task; it had waited until it ran. What kept it from that is what the
+ * task did that had its CPU meanwhile, or why the thread did not run that was to run it.
+ */
 static void follow_raised(struct hop *hop, int number,
 			  const struct latency_tracker_wait *done)
 {
@@ -171,6 +174,8 @@ static void follow_raised(struct hop *hop, int number,
 	if (segment) {
 		strscpy_pad(segment->name, done->name, LT_PATH_NAME);
 		path_name_by(segment, done->by_comm, done->by_pid);
+		follow(&next, segment - hop->path->segments, segment->start,
+		       segment->start + segment->delay, done->by_pid, done->by_comm);
 	}
 	path_add_until(&next, next.to, LT_PATH_SOFTIRQ);
 	path_add_rest(&next);
@@ -268,6 +273,8 @@ static void before_wait(struct hop *hop, const struct latency_tracker_wait *wait
 		.last = wait->last_ns,
 	};
 
+	hop->user += wait->user;
+	hop->system += wait->system;
 	path_between(hop, &between);
 }
 
@@ -283,6 +290,8 @@ static void since_last_wait(struct hop *hop, const struct path_now *now)
 		.last = end - max(now->in_ns, now->since_ns),
 	};
 
+	hop->user += now->user;
+	hop->system += now->system;
 	path_between(hop, &between);
 }
 
@@ -343,6 +352,7 @@ static void until_now(struct hop *hop)
 static void walk_task(struct path_told *path, struct hop *hop)
 {
 	struct path_history *history = &histories[hop->hop];
+	u32 first = path->nr;
 	unsigned int i;
 
 	/* A path is of up to 64 tasks, and not all kernels preempt a work item. */
@@ -361,6 +371,7 @@ static void walk_task(struct path_told *path, struct hop *hop)
 	}
 	until_now(hop);
 	path_add_rest(hop);
+	path_name_running(hop, first);
 }
 
 /* Segments that are longer than a part of the operation, and of how many hops. */

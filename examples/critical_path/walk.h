@@ -17,6 +17,8 @@
  * @skipped: too short for a segment; it goes to the next one
  * @rest: together too short for segments of their own
  * @last: number of the last segment of this task, or -1
+ * @user: of the times that were looked at, how much the task was in user space, see PATH_TICKS
+ * @system: likewise in the kernel
  * @pid: the task
  * @hop: how many tasks are before it
  * @parent: number of the segment that it explains, or -1
@@ -31,6 +33,8 @@ struct hop {
 	u64 skipped;
 	u64 rest;
 	int last;
+	u32 user;
+	u32 system;
 	pid_t pid;
 	u32 hop;
 	int parent;
@@ -61,6 +65,10 @@ struct between {
 	u64 last;
 };
 
+/* In units of 4 ms, the ticks of most kernels: fewer do not tell where a task has run. */
+#define PATH_TICKS	7
+
+void path_name_running(struct hop *hop, u32 first);
 void path_between(struct hop *hop, const struct between *between);
 void path_without_cpu(struct hop *hop, u64 end, u8 state);
 const struct latency_tracker_wait *

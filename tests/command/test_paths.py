@@ -132,6 +132,7 @@ def test_a_path_has_the_words_of_its_operation(monkeypatch: pytest.MonkeyPatch) 
 # The fields that differ, and the words.
 WORDS: list[tuple[dict[str, object], str]] = [
     ({'cause': 'unknown'}, 'unknown'), ({'cause': 'running'}, 'running'), ({'cause': 'short'}, 'short waits'),
+    ({'cause': 'running', 'name': 'user'}, 'running in user space'), ({'cause': 'running', 'name': 'kernel'}, 'running in the kernel'),
     ({'cause': 'interrupt', 'name': 'eth0'}, 'interrupt handlers eth0'),
     ({'cause': 'cpu', 'by': ('stress', 9)}, 'waiting for a CPU that stress (9) had'),
     ({'cause': 'cpu', 'by': ('swapper/1', 0)}, 'waiting for a CPU that was idle'), ({'cause': 'cpu'}, 'waiting for a CPU'),

@@ -5,6 +5,7 @@
  * There is one lock of each kind. A line is written to /proc/latency_tracker_locks:
  *
  *	KIND MS [spin]	take it, hold it for MS, asleep or in a loop, and give it back
+ *	KIND MS resched	likewise in a loop that gives its CPU to others, if they are to have it
  *	KIND 0 KIND	take it, and the other one, and give both back
  *	KIND MS work	have a work item take it and hold it for MS, and wait for that
  *
@@ -68,6 +69,9 @@ static void hold(struct turn *turn, unsigned long slept, unsigned int ms,
 	if (!strcmp(how, "spin"))
 		while (clock() < turn->got + ms * NSEC_PER_MSEC)
 			cpu_relax();
+	else if (!strcmp(how, "resched"))
+		while (clock() < turn->got + ms * NSEC_PER_MSEC)
+			cond_resched();
 	else if (*how)
 		take_turn(how, 0, "");
 	else if (ms > 10)

@@ -32,6 +32,7 @@ PLAIN = {'short': 'short waits', 'interrupt': 'interrupt handlers', 'rt_throttle
          'cut': 'not told apart: too many segments or hops'}
 # Of these, the name says nothing more.
 NAMELESS = ('timer', 'packet')
+MODES = {'user': 'running in user space', 'kernel': 'running in the kernel'}
 DISK = {'disk': 'disk', 'queue': 'in the queue of', 'device': 'in the device'}
 INTS = ('number', 'parent', 'hop', 'delay_ns', 'start_ns', 'pid', 'by_pid', 'dev', 'sector')
 TEXTS = ('cause', 'comm', 'by_comm', 'name', 'lock', 'cgroup')
@@ -92,6 +93,8 @@ class Segment:
             return ' '.join(part for part in ('lock', name, symbol) if part) + (f', held by {by}' if by else '')
         if self.cause in DISK:
             return self._disk(name)
+        if self.cause == 'running':
+            return MODES.get(name, 'running')
         if self.cause == 'throttled':
             return 'throttled (cpu.max' + (f' of {self.cgroup})' if self.cgroup not in ('-', '?', '') else ')')
         if self.cause == 'task':

@@ -34,10 +34,14 @@ static u64 cpu_time(void)
 
 static void work(long ms)
 {
-	u64 until = cpu_time() + ms * MS;
+	u64 until = cpu_time() + ms * MS, moment;
 
-	while (cpu_time() < until)
-		;
+	/* In user space, but for few moments. */
+	while (cpu_time() < until) {
+		moment = now() + MS / 2;
+		while (now() < moment)
+			;
+	}
 }
 
 /* It takes a lock of the kernel, and has it for @ms, asleep. */

@@ -289,6 +289,24 @@ def received():
     measure(lambda: (client.send(b'x'), server.recv(10)))
 
 
+def awaited(run):
+    """It comes to another CPU, where a task lets no soft interrupts run: see tests/inject/inject_irq.c."""
+    def hog(told):
+        os.sched_setaffinity(0, {1})
+        told()
+        with open(run, 'w', encoding='ascii') as inject:
+            inject.write('softirq 0 400 1 0')
+
+    client, server = sockets()
+    os.sched_setaffinity(0, {0})
+    held_from(lambda: holder(hog))
+    time.sleep(0.1)
+    begun = time.monotonic_ns()
+    client.send(b'x')
+    server.recv(10)
+    tell(begun, time.monotonic_ns())
+
+
 # --- supervisors ----------------------------------------------------------------------
 
 class Program(ctypes.Structure):
@@ -333,4 +351,4 @@ if __name__ == '__main__':
     be_called('lt-victim')
     {way.__name__: way for way in (
         direct, fsync, fault, swap, memory, spin, yields, trace, sleep, child, pipe, flock, inode, lock,
-        datagram, received, supervised)}[sys.argv[1]](*sys.argv[2:])
+        datagram, received, awaited, supervised)}[sys.argv[1]](*sys.argv[2:])

@@ -85,6 +85,14 @@ static struct place *places;
 static unsigned int set_bits;
 static DEFINE_PER_CPU(unsigned long, lost);
 
+/* The task that was switched to last, and its place: it is the next one to be switched from. */
+struct here {
+	const struct task_struct *task;
+	struct place *place;
+};
+
+static DEFINE_PER_CPU(struct here, here);
+
 /* Of long waits, ns; of those whose stacks are kept. */
 u64 path_least_ns = LATENCY_TRACKER_NEVER;
 u64 path_usec_stack = 10000;
@@ -212,9 +220,8 @@ static noinline void publish(struct place *place, struct task_struct *task,
 	count_from(place, task, now);
 }
 
-static void arrive(struct task_struct *task, u64 now)
+static void arrive(struct place *place, struct task_struct *task, u64 now)
 {
-	struct place *place = place_of(task);
 	u64 out;
 
 	if (!place || !place->out_ns)
@@ -234,11 +241,9 @@ static noinline void die(struct place *place, struct task_struct *task, u64 now)
 	publish(place, task, now, now);
 }
 
-static void leave(struct task_struct *task, u64 now, bool preempt,
-		  unsigned int state)
+static void leave(struct place *place, struct task_struct *task, u64 now,
+		  bool preempt, unsigned int state)
 {
-	struct place *place = place_of(task);
-
 	if (!place)
 		place = take_place(task, now);
 	if (!place)
@@ -258,11 +263,16 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 			    struct task_struct *next, unsigned int prev_state)
 {
 	u64 now = latency_tracker_clock();
+	struct here *mine = this_cpu_ptr(&here);
 
-	if (!is_idle_task(next))
-		arrive(next, now);
 	if (!is_idle_task(prev))
-		leave(prev, now, preempt, prev_state);
+		leave(likely(mine->task == prev) ? mine->place : place_of(prev),
+		      prev, now, preempt, prev_state);
+	if (is_idle_task(next))
+		return;
+	mine->task = next;
+	mine->place = place_of(next);
+	arrive(mine->place, next, now);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)

@@ -290,7 +290,10 @@ static void report_ended(const struct latency_tracker_verdict *verdict)
 		 &no_stack);
 }
 
-static void report_pending(const struct latency_tracker_verdict *verdict)
+/* Not inlined: with KASAN two stacks in one frame are too much. */
+static noinline void tell_pending(const struct latency_tracker_verdict *verdict,
+				  const struct lt_lock_holder *holder,
+				  const struct lt_stack *holder_stack)
 {
 	const struct lock_wait *wait = verdict->priv;
 	struct lt_lock_waker waker = { .handover = -1, .comm = "-", .pid = -1 };
@@ -300,11 +303,9 @@ static void report_pending(const struct latency_tracker_verdict *verdict)
 		.dev = wait->dev,
 		.kind = wait->kind,
 	};
-	struct lt_stack stack, holder_stack;
-	struct lt_lock_holder holder;
 	struct task_struct *task;
+	struct lt_stack stack;
 
-	holder_now(&holder, &holder_stack, verdict);
 	preempt_disable();
 	rcu_read_lock();
 	task = lt_task_find(verdict, wait->pid);
@@ -312,11 +313,20 @@ static void report_pending(const struct latency_tracker_verdict *verdict)
 		if (!lock_stack_noted(&stack, wait))
 			lt_stack_of_other(&stack, task);
 		told.cpu = task_cpu(task);
-		trace_lock_latency(verdict, task, &told, &holder, &waker, &stack,
-				   &holder_stack);
+		trace_lock_latency(verdict, task, &told, holder, &waker, &stack,
+				   holder_stack);
 	}
 	rcu_read_unlock();
 	preempt_enable();
+}
+
+static void report_pending(const struct latency_tracker_verdict *verdict)
+{
+	struct lt_lock_holder holder;
+	struct lt_stack stack;
+
+	holder_now(&holder, &stack, verdict);
+	tell_pending(verdict, &holder, &stack);
 }
 
 static void report(const struct latency_tracker_verdict *verdict)

@@ -67,7 +67,8 @@ takes()
 	bash -c 'printf %s "$1" >/proc/self/comm; echo "$2" >"$3"' take "$1" "$2" "$locks" &
 }
 
-# quota: an empty control group, at $group, whose tasks have a CPU for a fifth of the time.
+# quota: an empty control group, at $group, whose tasks have a CPU for a fifth of the time. Fails on a
+# kernel that has no quota.
 quota()
 {
 	local root=/sys/fs/cgroup
@@ -76,6 +77,10 @@ quota()
 	mountpoint -q $root || mount -t cgroup2 none $root || give_up "no cgroup2"
 	echo +cpu >$root/cgroup.subtree_control
 	mkdir "$group" || give_up "no cgroup"
+	if [ ! -e "$group/cpu.max" ]; then
+		rmdir "$group"
+		return 1
+	fi
 	echo "20000 100000" >"$group/cpu.max" || give_up "no quota of a cgroup"
 }
 

@@ -34,12 +34,12 @@ static u64 cpu_time(void)
 
 static void work(long ms)
 {
-	u64 until = cpu_time() + ms * MS, moment;
+	u64 until = cpu_time() + ms * MS;
+	volatile int n;
 
 	/* In user space, but for few moments. */
 	while (cpu_time() < until) {
-		moment = now() + MS / 2;
-		while (now() < moment)
+		for (n = 0; n < 50000; n++)
 			;
 	}
 }

@@ -5,6 +5,7 @@
 #include "inject.h"
 
 #include <sys/file.h>
+#include <sys/resource.h>
 
 #define LINKS	5
 #define LOCKS	"/proc/latency_tracker_locks"
@@ -30,6 +31,11 @@ static u64 cpu_time(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return ts.tv_sec * 1000 * MS + ts.tv_nsec;
+}
+
+static u64 ns_of(const struct timeval *time)
+{
+	return time->tv_sec * 1000 * MS + time->tv_usec * 1000;
 }
 
 static void work(long ms)
@@ -154,6 +160,7 @@ static void be_task(int step)
 	struct thing *have = step ? &things[step - 1] : NULL;
 	struct thing *want = step < nr ? &things[step] : NULL;
 	u64 asked, got, gave, before = 0, used, worked;
+	struct rusage usage;
 	char byte;
 
 	prctl(PR_SET_NAME, (char[]){ 'l', 't', '-', 'c', '0' + step, 0 });
@@ -179,8 +186,10 @@ static void be_task(int step)
 	gave = now();
 	if (have)
 		give(have);
-	printf("task=%d pid=%d by=%s asked=%llu got=%llu gave=%llu before=%llu used=%llu worked=%llu\n",
-	       step, getpid(), want ? want->kind : end, asked, got, gave, before, used, worked);
+	getrusage(RUSAGE_SELF, &usage);
+	printf("task=%d pid=%d by=%s asked=%llu got=%llu gave=%llu before=%llu used=%llu worked=%llu user=%llu system=%llu\n",
+	       step, getpid(), want ? want->kind : end, asked, got, gave, before, used, worked,
+	       ns_of(&usage.ru_utime), ns_of(&usage.ru_stime));
 	exit(0);
 }
 

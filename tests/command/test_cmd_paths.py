@@ -6,7 +6,9 @@ import argparse
 import json
 import os
 import threading
+import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -216,19 +218,38 @@ def test_a_cause_counts_once_in_an_operation() -> None:
     assert late.shares['running', ''] == Share(1, 700 * MS, 700 * MS)
 
 
-def test_top_by_cause(shell: Shell) -> None:
+# Pages, how many paths they have, and words.
+Top = Callable[..., Told]
+
+
+@pytest.fixture
+def top(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Top:
+    """top --by cause, with one turn, which does not end before the paths have come, however busy the machine is."""
+    once = Follower.until
+
+    def run_top(pages: list[tuple[int, bytes]], count: int, *words: str) -> Told:
+        def until(follower: Follower, end: float) -> None:
+            once(follower, end)
+            while follower.sink.count < count and time.monotonic() < end + 20:
+                once(follower, time.monotonic() + 0.1)
+        monkeypatch.setattr(Follower, 'until', until)
+        return run(shell, pages, 'top', '--by', 'cause', '--every', '300ms', '--turns', '1', *words, ends=False)
+    return run_top
+
+
+def test_top_by_cause(shell: Shell, top: Top) -> None:
     old = page(*flushed(op=5, begin=NOW_NS - 70 * 10**9, operation='old'), at_ns=NOW_NS - 61 * 10**9)
     pages = [(0, old), *PAGES, (1, page(*flushed(op=18, begin=NOW_NS + 10**9, operation='fdatasync'), at_ns=NOW_NS + 50))]
-    told = run(shell, pages, 'top', '--by', 'cause', '--every', '300ms', '--turns', '1', ends=False)
+    told = top(pages, 3)
     lines = told.out.splitlines()
     assert told.status == 0 and not told.err and 'the last minute' in lines[0]
     assert lines[2].split() == ['syscalls', 'fdatasync()', '2', 'device', 'vda', '29', '%', '████▋', '400', 'ms', '200', 'ms', '2']
     assert [line.split()[0] for line in lines[3:7]] == ['lock', 'cpu', 'running', 'queue'] and 'old' not in told.out
-    told = run(shell, pages, 'top', '--by', 'cause', '--every', '300ms', '--turns', '1', '--json', ends=False)
+    told = top(pages, 3, '--json')
     assert len(told.objects) == 5 and all(types_are_right(of) for of in told.objects)
     assert sum(of['share'] for of in told.objects) == pytest.approx(1, abs=1e-3)  # type: ignore[misc]
-    assert 'and 3 more' in run(shell, pages, 'top', '--by', 'cause', '--every', '300ms', '--turns', '1', '-n', '2', ends=False).out
-    assert 'nothing was late yet' in run(shell, [], 'top', '--by', 'cause', '--every', '300ms', '--turns', '1', ends=False).out
+    assert 'and 3 more' in top(pages, 3, '-n', '2').out
+    assert 'nothing was late yet' in top([], 0).out
     shell.machine.run(['modprobe', '-r', 'latency_tracker_critical_path'])
     assert 'modprobe latency_tracker_critical_path' in shell('top', '--by', 'cause').err
 

@@ -15,9 +15,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from latency_tracker import paths
-from latency_tracker.causes import Share, causes_of, chains
-from latency_tracker.cmd_paths import Follower, PathSink
+from latency_tracker import cmd_paths, paths
+from latency_tracker.causes import Share, add_to, causes_of, chains
+from latency_tracker.cmd_paths import MINUTE_NS, Follower, PathSink, Window
 from latency_tracker.paths import Segment, outermost, worst_of
 from latency_tracker.signals import Signals
 from latency_tracker.state import Tracker
@@ -213,6 +213,28 @@ def test_causes_add_up() -> None:
     assert [late.total_ns for _, late in causes_of(found)] == [1400 * MS, 700 * MS, 700 * MS]
 
 
+def test_what_is_too_short_was_seen() -> None:
+    # All segments came: 100 ms are in none of them, and 200 in one that says so itself.
+    found = gather([segment(0, 0, -1, 0, 400, 'running', count=2), segment(1, 0, -1, 500, 200, 'cut', count=2)])
+    ((_, late),) = causes_of(found)
+    assert late.shares == {('running', ''): Share(1, 400 * MS, 400 * MS), ('cut', ''): Share(1, 300 * MS, 300 * MS)}
+
+
+def test_many_causes_have_no_names() -> None:
+    sums: dict[tuple[str, str], Any] = {}
+    for number in range(100):
+        by = ('heavy' if number % 2 else f't{number}', 9)
+        (path,) = gather([segment(0, 0, -1, 0, 10, 'cpu', by=by, op=number, total=11, count=1, begin=NOW_NS + number * MS)])
+        add_to(sums, path, 5)
+    (late,) = sums.values()
+    assert late.count == 100 and late.total_ns == 1100 * MS and len(late.shares) <= 10
+    assert sum(share.total_ns for share in late.shares.values()) == late.total_ns
+    # None counts an operation twice.
+    assert late.shares['cpu', 'heavy'] == Share(50, 500 * MS, 10 * MS) and late.shares['other', ''].count <= 50
+    late.trim(1)
+    assert late.shares == {('cpu', 'heavy'): Share(50, 500 * MS, 10 * MS), ('other', ''): Share(100, 600 * MS, 10 * MS)}
+
+
 def test_a_cause_counts_once_in_an_operation() -> None:
     ((_, late),) = causes_of(gather([segment(0, 0, -1, 0, 300, 'running', count=2), segment(1, 0, -1, 300, 400, 'running', count=2)]))
     assert late.shares['running', ''] == Share(1, 700 * MS, 700 * MS)
@@ -252,6 +274,147 @@ def test_top_by_cause(shell: Shell, top: Top) -> None:
     assert 'nothing was late yet' in top([], 0).out
     shell.machine.run(['modprobe', '-r', 'latency_tracker_critical_path'])
     assert 'modprobe latency_tracker_critical_path' in shell('top', '--by', 'cause').err
+
+
+class Clock:
+    """Of a machine."""
+
+    def __init__(self, machine: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_ns = NOW_NS
+        monkeypatch.setattr(machine, 'monotonic_ns', lambda: self.now_ns)
+
+
+@pytest.fixture
+def clock(machine: Fake, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """That of the machine, which a test sets."""
+    return Clock(machine, monkeypatch)
+
+
+def told_at(at_ns: int, delay: int = 700, begin: int = 0, flag: str = 'ended') -> paths.Path:
+    """A path of one segment, at a time; begin: if it began earlier than its delay tells. Delays in ms."""
+    of = Segment(0, -1, 0, delay * MS, begin or at_ns - delay * MS, 'running', 'fio', 1234)
+    return paths.Path(at_ns, 'syscalls', 'fsync', flag, delay * MS, 1, at_ns, [of], what='fsync()')
+
+
+def totals(window: Window) -> list[tuple[int, int]]:
+    """How many operations, and their ms."""
+    return [(late.count, late.total_ns // MS) for _, late in window.now()]
+
+
+def test_a_window_is_bounded(machine: Fake, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cmd_paths, 'MOST', 10)
+    windows = {name: Window(machine, name) for name in cmd_paths.WINDOWS}
+    assert [totals(window) for window in windows.values()] == [[]] * 3
+    # Nobody looks at it for two hours: 20 in each minute, of 1 ms each.
+    for number in range(20 * 120):
+        clock.now_ns = NOW_NS + number * MINUTE_NS // 20
+        for window in windows.values():
+            window.add(told_at(clock.now_ns, 1))
+    for name, (minutes, says) in cmd_paths.WINDOWS.items():
+        window = windows[name]
+        assert len(window.paths) <= 10 and len(window.sums) <= minutes and len(window.left_out) <= 120 and window.says == says
+        ((count, ms),) = totals(window)
+        assert count == ms and (count == 10 if name == '1m' else 20 * (minutes - 1) <= count <= 20 * minutes)
+        # Those of longer windows are in the sums. One is just a minute old.
+        assert sum(window.left_out.values()) == (11 if name == '1m' else 0)
+    # In the end nothing is left.
+    clock.now_ns += 61 * MINUTE_NS
+    assert [totals(window) for window in windows.values()] == [[]] * 3
+    assert all(not window.paths and not window.sums and not window.left_out for window in windows.values())
+
+
+def test_a_window_is_not_older_than_it_says(machine: Fake, clock: Clock) -> None:
+    window = Window(machine, '10m')
+    for second in range(0, 3600, 10):
+        clock.now_ns = NOW_NS + second * 10**9
+        window.add(told_at(clock.now_ns, 1))
+        ((count, _),) = totals(window)
+        assert min(second // 10 + 1, 9 * 6) <= count <= 10 * 6 + 1
+
+
+def test_pending_and_its_end_count_once(machine: Fake, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    for most in (10000, 1):
+        monkeypatch.setattr(cmd_paths, 'MOST', most)
+        clock.now_ns = NOW_NS
+        window = Window(machine, '1h')
+        for minute, flag in ((1, 'pending'), (3, 'pending'), (5, 'ended')):
+            clock.now_ns = NOW_NS + minute * MINUTE_NS
+            window.add(told_at(clock.now_ns, minute * 60000, NOW_NS, flag))
+            assert totals(window) == [(1, minute * 60000)]
+            clock.now_ns += MINUTE_NS + 1
+            assert totals(window) == [(1, minute * 60000)]
+        assert not window.pending and not window.left_out
+        # Of what hangs for ever nothing is left in the end.
+        window.add(told_at(clock.now_ns, 1, flag='pending'))
+        clock.now_ns += 61 * MINUTE_NS
+        assert totals(window) == [] and not window.pending
+    # There may be many of them.
+    for number in range(4):
+        window.add(told_at(clock.now_ns + number, 1, flag='pending'))
+    assert totals(window) == [(2, 2)] and sum(window.left_out.values()) == 2
+
+
+def test_a_window_says_since_when_it_is(machine: Fake, clock: Clock) -> None:
+    windows = [Window(machine, name) for name in ('1m', '10m', '1h')]
+    for seconds, says in ((7, ['the last minute', 'the last 7 s, since this began', 'the last 7 s, since this began']),
+                          (599, ['the last minute', *2 * ['the last 9 minutes, since this began']]),
+                          (779, ['the last minute', 'the last 10 minutes', 'the last 12 minutes, since this began']),
+                          (3600, ['the last minute', 'the last 10 minutes', 'the last hour'])):
+        clock.now_ns = NOW_NS + seconds * 10**9
+        assert [window.says for window in windows] == says
+
+
+def test_what_waits_is_not_left_out(machine: Fake, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cmd_paths, 'MOST', 1)
+    for name in ('1m', '1h'):
+        window = Window(machine, name)
+        for number in range(3):
+            path = told_at(clock.now_ns + number, flag='pending')
+            path.idle = True
+            window.add(path)
+        assert totals(window) == [] and not window.left_out
+
+
+def test_top_by_cause_of_a_window(shell: Shell, top: Top, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The command begins, and when the paths have come it is later.
+    for minutes, window, says in ((7, '10m', 'the last 7 minutes, since this began'), (60, '1h', 'the last hour'), (8, '1m', '')):
+        times = [NOW_NS]
+        monkeypatch.setattr(shell.machine, 'monotonic_ns', lambda times=times, minutes=minutes:
+                            times.pop() if times else NOW_NS + minutes * MINUTE_NS)
+        # A few minutes old, but not as old as the hour.
+        begin = NOW_NS + (minutes - 5) * MINUTE_NS
+        pages = [(0, page(*flushed(operation='fsync', begin=begin), at_ns=begin + 700 * MS))]
+        told = top(pages, 1, '--window', window)
+        assert told.status == 0 and not told.err
+        if not says:
+            assert 'nothing was late yet' in told.out
+            continue
+        lines = told.out.splitlines()
+        assert lines[0].endswith(f', {says}: what the late time of operations was made of')
+        assert lines[2].split()[:5] == ['syscalls', 'fsync()', '1', 'device', 'vda'] and len(lines) == 8
+
+
+def test_top_by_cause_says_what_is_left_out(top: Top, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cmd_paths, 'MOST', 2)
+    pages = [(0, page(segment(0, 0, -1, 0, 90, 'running', op=op, total=90, count=1, begin=NOW_NS + op), at_ns=NOW_NS + op))
+             for op in range(20, 25)]
+    lines = top(pages, 5).out.splitlines()
+    assert lines[-2] == '3 more paths came than are kept: they are not in these sums'
+    told = top(pages, 5, '--json')
+    cause, missed = told.objects
+    assert cause['operations'] == 2 and missed == {'schema': 1, 'type': 'missed', 'count': 3} and types_are_right(missed)
+    # They are in the sums of their minute.
+    told = top(pages, 5, '--json', '--window', '10m')
+    assert [of['operations'] for of in told.objects] == [5]
+
+
+def test_window_of_top_is_for_causes(shell: Shell) -> None:
+    shell.machine.tracker('syscalls')
+    for words in ((), ('--by', 'call'), ('--by', 'cgroup', '--window', '1m')):
+        told = shell('top', '--window', '1h', '--turns', '1', *words)
+        assert told.status == 1 and not told.out and '--window is for --by cause' in told.err and 'leave --window out' in told.err
+    told = shell('top', '--by', 'cause', '--window', '5m')
+    assert told.status == 1 and 'latency-tracker: argument --window: invalid choice' in told.err
 
 
 def test_report_has_causes(shell: Shell, recording: Path) -> None:

@@ -13,13 +13,17 @@ from latency_tracker.paths import Path, Segment, outermost
 from latency_tracker.show_paths import percent
 from latency_tracker.units import human
 
-# Of a path that is not complete: what no segment tells that was seen.
-NOT_SEEN = 'not seen'
+# What no segment tells: of a path that is not complete, and of one that is, whose parts that were too short are left out.
+NOT_SEEN, CUT = 'not seen', 'cut'
+# Causes that are not told by their names.
+OTHER = 'other', ''
 COLUMNS = 16
 # Of a cause: its name, and what alike ones have in common besides.
 Cause = tuple[str, str]
 # Of alike operations: the tracker, and what they are.
 Kind = tuple[str, str]
+# Of an operation that was pending, and of its end alike.
+Operation = tuple[str, int, int]
 
 
 def parts(path: Path) -> Iterator[tuple[Cause, int]]:
@@ -29,7 +33,7 @@ def parts(path: Path) -> Iterator[tuple[Cause, int]]:
         total += of.delay_ns
         yield (of.cause, of.detail), of.delay_ns
     if total < path.delay_ns:
-        yield (NOT_SEEN, ''), path.delay_ns - total
+        yield (CUT if path.complete else NOT_SEEN, ''), path.delay_ns - total
 
 
 def chains(paths: Iterable[Path]) -> Counter[tuple[str, ...]]:
@@ -57,6 +61,12 @@ class Share:
     total_ns: int = 0
     worst_ns: int = 0
 
+    def merge(self, more: Share) -> None:
+        """That of other operations."""
+        self.count += more.count
+        self.total_ns += more.total_ns
+        self.worst_ns = max(self.worst_ns, more.worst_ns)
+
 
 @dataclass
 class Late:
@@ -78,20 +88,70 @@ class Late:
             share.total_ns += ns
             share.worst_ns = max(share.worst_ns, ns)
 
+    def merge(self, more: Late) -> None:
+        """Those of another time."""
+        self.count += more.count
+        self.total_ns += more.total_ns
+        for cause, share in more.shares.items():
+            self.shares.setdefault(cause, Share()).merge(share)
 
-def causes_of(paths: Iterable[Path]) -> list[tuple[Kind, Late]]:
-    """The heaviest first; of operations that were pending, only the last that is known. Different trackers tell of the same
-    time, so what they tell is not added up."""
-    last: dict[tuple[str, int, int], Path] = {}
+    def trim(self, most: int) -> None:
+        """Only so many causes keep their names, the heaviest ones."""
+        order = sorted(self.shares.items(), key=lambda entry: -entry[1].total_ns)
+        self.shares = dict(order[:most])
+        rest = self.shares.setdefault(OTHER, Share())
+        for _, share in order[most:]:
+            rest.merge(share)
+        # An operation may have several of them.
+        rest.count = min(rest.count, self.count)
+
+
+# Of all operations of a time.
+Sums = dict[Kind, Late]
+
+
+def operation_of(path: Path) -> Operation:
+    """The same if it was told when it was pending, and when it had ended."""
+    return path.tracker, path.pid, path.start_ns
+
+
+def add_to(sums: Sums, path: Path, most: int = 0) -> None:
+    """Unless it waits for something to do. most: so many causes of alike operations keep their names, or up to twice as many; 0: all,
+    which may be as many as tasks have names."""
+    if not path.idle:
+        late = sums.setdefault((path.tracker, path.what), Late())
+        late.add(path)
+        # Not for each path.
+        if most and len(late.shares) > 2 * most:
+            late.trim(most)
+
+
+def sums_of(paths: Iterable[Path]) -> Sums:
+    """Of operations that were pending, only the last that is known. Different trackers tell of the same time, so what they
+    tell is not added up."""
+    last: dict[Operation, Path] = {}
     for path in paths:
-        key = path.tracker, path.pid, path.start_ns
+        key = operation_of(path)
         if key not in last or path.delay_ns >= last[key].delay_ns:
             last[key] = path
-    found: dict[Kind, Late] = {}
+    found: Sums = {}
     for path in last.values():
-        if not path.idle:
-            found.setdefault((path.tracker, path.what), Late()).add(path)
+        add_to(found, path)
+    return found
+
+
+def heaviest(times: Iterable[Sums]) -> list[tuple[Kind, Late]]:
+    """What took the most in all these times comes first."""
+    found: Sums = {}
+    for sums in times:
+        for kind, late in sums.items():
+            found.setdefault(kind, Late()).merge(late)
     return sorted(found.items(), key=lambda entry: -entry[1].total_ns)
+
+
+def causes_of(paths: Iterable[Path]) -> list[tuple[Kind, Late]]:
+    """The heaviest first."""
+    return heaviest([sums_of(paths)])
 
 
 def show_causes(out: Output, found: list[tuple[Kind, Late]], most: int) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
 from latency_tracker import Error
-from latency_tracker.causes import causes_of, show_causes
+from latency_tracker.causes import Kind, Late, Operation, Sums, add_to, causes_of, heaviest, operation_of, show_causes, sums_of
 from latency_tracker.cgroups import Cgroups
 from latency_tracker.cmd_hist import clear
 from latency_tracker.cmd_reports import Filter, tell_missed
@@ -22,9 +22,13 @@ from latency_tracker.show_paths import PathShower
 from latency_tracker.signals import Signals
 from latency_tracker.state import Tracker, chosen
 
-MINUTE_NS = 60 * 10**9
-# Paths that are added up; if there are more, the last ones. And rows, at the end.
+SECOND_NS, MINUTE_NS = 10**9, 60 * 10**9
+# Paths that are kept; if there are more, the last ones. And rows, at the end.
 MOST, ROWS = 10000, 20
+# Causes of alike operations that have names in the sums of a minute.
+CAUSES = 200
+# Of top: how many minutes, and what they are called.
+WINDOWS = {'1m': (1, 'the last minute'), '10m': (10, 'the last 10 minutes'), '1h': (60, 'the last hour')}
 
 
 def trackers_of_paths(machine: Machine, names: list[str]) -> list[Tracker]:
@@ -103,41 +107,94 @@ class Follower:
         self.buffers.close()
 
 
-class Minute:
-    """The paths of the last minute."""
+class Window:
+    """What the late operations of the last minutes were made of; name: one of WINDOWS. The paths of the last minute are kept, and of
+    each minute before it only sums, which do not grow with the number of paths."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.paths: deque[Path] = deque(maxlen=MOST)
+    def __init__(self, machine: Machine, name: str) -> None:
+        self.machine, self.begin_ns = machine, machine.monotonic_ns()
+        self.minutes, self.name = WINDOWS[name]
+        self.paths: deque[Path] = deque()
+        # They are older than a minute, and what is told at their end replaces them.
+        self.pending: dict[Operation, Path] = {}
+        # By the number of the minute; and how many paths found no room, by the second.
+        self.sums: dict[int, Sums] = {}
+        self.left_out: Counter[int] = Counter()
+        self.minute = 0
 
     def add(self, path: Path) -> None:
         """One."""
         self.paths.append(path)
+        if len(self.paths) > MOST:
+            self._sum_up(self.paths.popleft())
+        # Nobody may look for long.
+        if path.at_ns // MINUTE_NS > self.minute:
+            self.minute = path.at_ns // MINUTE_NS
+            self._forget(path.at_ns)
 
-    def now(self) -> list[Path]:
-        """Those that are not older."""
-        since_ns = self.machine.monotonic_ns() - MINUTE_NS
-        while self.paths and self.paths[0].at_ns < since_ns:
-            self.paths.popleft()
-        return list(self.paths)
+    def now(self) -> list[tuple[Kind, Late]]:
+        """The heaviest first."""
+        self._forget(self.machine.monotonic_ns())
+        return heaviest([*self.sums.values(), sums_of([*self.pending.values(), *self.paths])])
+
+    @property
+    def says(self) -> str:
+        """Of which time it is."""
+        seconds = (self.machine.monotonic_ns() - self.begin_ns) // SECOND_NS
+        if self.minutes == 1 or seconds >= 60 * self.minutes:
+            return self.name
+        return f'the last {f"{seconds} s" if seconds < 120 else f"{seconds // 60} minutes"}, since this began'
+
+    def _sum_up(self, path: Path) -> None:
+        if self.minutes == 1:
+            self._leave_out(path)
+        elif path.flag == 'pending':
+            self.pending[operation_of(path)] = path
+            if len(self.pending) > MOST:
+                self._leave_out(self.pending.pop(next(iter(self.pending))))
+        else:
+            self.pending.pop(operation_of(path), None)
+            add_to(self.sums.setdefault(path.at_ns // MINUTE_NS, {}), path, CAUSES)
+
+    def _leave_out(self, path: Path) -> None:
+        if not path.idle:
+            self.left_out[path.at_ns // SECOND_NS] += 1
+
+    def _forget(self, now_ns: int) -> None:
+        while self.paths and self.paths[0].at_ns < now_ns - MINUTE_NS:
+            self._sum_up(self.paths.popleft())
+        # A minute of which a part is too old is left out, so that nothing is older than what it is called.
+        since_ns = now_ns - self.minutes * MINUTE_NS
+        self.sums = {minute: sums for minute, sums in self.sums.items() if minute * MINUTE_NS > since_ns}
+        self.pending = {of: path for of, path in self.pending.items() if path.at_ns >= since_ns}
+        self.left_out = Counter({second: count for second, count in self.left_out.items() if second * SECOND_NS >= since_ns})
+
+
+def show_top(window: Window, out: Output, most: int) -> None:
+    """So many rows of what it has now."""
+    found = window.now()
+    clear(out)
+    if found:
+        out.line(time.strftime('%H:%M:%S') + f', {window.says}: what the late time of operations was made of', 'bold')
+    else:
+        out.line('nothing was late yet', 'dim')
+    show_causes(out, found, most)
+    left_out = sum(window.left_out.values())
+    if left_out:
+        out.object('missed', count=left_out)
+        out.line(f'{left_out:,} more paths came than are kept: they are not in these sums', 'dim')
+    out.line()
 
 
 def top_causes(args: argparse.Namespace, machine: Machine, out: Output) -> int:
-    """Of the paths of the last minute, again and again."""
+    """Of the paths of a window, again and again."""
     trackers, signals = trackers_of_paths(machine, args.trackers), Signals()
-    minute = Minute(machine)
-    follower = Follower(machine, args, trackers, PathSink(machine, args, trackers, minute.add), signals)
+    window = Window(machine, args.window or '1m')
+    follower = Follower(machine, args, trackers, PathSink(machine, args, trackers, window.add), signals)
     try:
         for _ in range(args.turns or 10**9):
             follower.until(time.monotonic() + args.seconds)
-            found = causes_of(minute.now())
-            clear(out)
-            if found:
-                out.line(time.strftime('%H:%M:%S') + ', the last minute: what the late time of operations was made of', 'bold')
-            else:
-                out.line('nothing was late yet', 'dim')
-            show_causes(out, found, args.number)
-            out.line()
+            show_top(window, out, args.number)
             if signals.caught:
                 break
     finally:

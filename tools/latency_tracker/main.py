@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from latency_tracker import Error, version
 from latency_tracker.cmd_hist import hist, top
-from latency_tracker.cmd_paths import path, top_causes
+from latency_tracker.cmd_paths import WINDOWS as WINDOWS_OF_CAUSES, path, top_causes
 from latency_tracker.cmd_reports import last, watch, worst
 from latency_tracker.cmd_state import list_trackers, set_settings, start, status, stop
 from latency_tracker.compare import compare, save
@@ -151,6 +151,8 @@ def _add_reports(subs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _top(args: argparse.Namespace, machine: Machine, out: Output) -> int:
+    if args.window and args.by != 'cause':
+        raise Error('--window is for --by cause, all else is of the last minute: add --by cause, or leave --window out')
     return (top_causes if args.by == 'cause' else top)(args, machine, out)
 
 
@@ -167,6 +169,7 @@ def _add_profiles(subs: argparse._SubParsersAction[Parser]) -> None:
                   'top --by cgroup', 'Groups that were not counted are counted while it runs. With "--by cause": what late operations of tasks\n'
                   'were made of, with the module critical_path.')
     parser.add_argument('--by', default='any', metavar='DIMENSION', help='one of those of "hist" (any), or cause')
+    parser.add_argument('--window', choices=WINDOWS_OF_CAUSES, help='with --by cause (1m); it begins when this does')
     # Of what is late, all is counted.
     parser.set_defaults(buffer=0, over=None, comm=None, pid=None, cgroup=None)
     parser.add_argument('--every', dest='seconds', type=seconds, default=2, metavar='TIME', help='(2s)')

@@ -46,7 +46,7 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
     'bursts': ('on, at its end', {
         'tracker': 'string', 'seen': 'integer', 'acted_on': 'integer', 'acts': 'integer', 'cooled': 'integer',
         'passed': 'integer', 'lost': 'integer'}),
-    'missed': ('reports that came too fast to be shown', {'count': 'integer'}),
+    'missed': ('reports that came too fast to be shown, or paths that are not in the sums', {'count': 'integer'}),
     'threshold': ('the live view: what is late now', {'tracker': 'string', 'threshold_ns': 'integer'}),
     'histogram': ('hist, save: counts by the index of the bucket, and by its upper bound; schema_scale is '
                   'that of OpenTelemetry', {

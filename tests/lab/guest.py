@@ -101,8 +101,8 @@ class Guests:
         self._place = place
         self._options = options
         self._kernel = kernel
-        # Three times what the strings take.
-        self._more = options.strings // 4
+        # Three times what they take.
+        self._more = max(options.strings // 4, options.chains * 3)
         self._kept = place.logs / f"{kernel.name}-kept"
 
     def _command(self, place: Place, tests: Sequence[GuestTest], turn: int) -> list[str]:
@@ -116,7 +116,8 @@ class Guests:
             *tests[0].machine,
             *("--console", str(console), "--out", str(self._kept), "--"),
             *("env", f"QUICK={int(options.quick)}", f"STRINGS={options.strings}"),
-            *(f"MORE_TIME={self._more}", "tests/guest/run", self._kernel.programs),
+            *(f"CHAINS={options.chains}", f"MORE_TIME={self._more}"),
+            *("tests/guest/run", self._kernel.programs),
             *(test.name for test in tests),
         ]
 

@@ -54,6 +54,7 @@ the exit status is 0 only if none failed.
                  slower there, and torture is 500 thousand pairs, without the twins.
   --minutes N    torture for so many minutes, if that is more
   --strings N    guest/bad-input feeds so many strings to each file, if that is more
+  --chains N     guest/critical_path/chains builds so many chains of tasks, if that is more
   --jobs N       so many kernels at a time (as many as the machine has CPUs, but 2)
   --list         only print the names of what would run
 
@@ -74,6 +75,7 @@ class Options(argparse.Namespace):
     kernel: str = "bookworm"
     minutes: int = 0
     strings: int = 0
+    chains: int = 0
     jobs: int = field(default_factory=lambda: min(os.cpu_count() or 1, 2))
     listing: bool = False
     help: bool = False
@@ -108,6 +110,7 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument("--kernel")
     parser.add_argument("--minutes", type=_number(4))
     parser.add_argument("--strings", type=_number(7))
+    parser.add_argument("--chains", type=_number(4))
     parser.add_argument("--jobs", type=_number(4))
     parser.add_argument("words", nargs="*")
     options = Options()

@@ -18,9 +18,10 @@ from lab.truth import Truths, trackers
 
 
 def test_command_line() -> None:
-    words = "quick --kernel sid a --minutes 5 --strings 7 --jobs 3 --list b".split()
+    words = "quick --kernel sid a --minutes 5 --strings 7 --chains 9 --jobs 3 --list b".split()
     assert parse(words) == Options(
-        quick=True, kernel="sid", minutes=5, strings=7, jobs=3, listing=True, filters=["a", "b"]
+        quick=True, kernel="sid", minutes=5, strings=7, chains=9, jobs=3, listing=True,
+        filters=["a", "b"],
     )
 
 

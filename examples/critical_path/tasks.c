@@ -228,9 +228,10 @@ static void arrive(struct place *place, struct task_struct *task, u64 now)
 		return;
 	out = place->out_ns;
 	WRITE_ONCE(place->out_ns, 0);
-	WRITE_ONCE(place->in_ns, now);
+	/* What is published still needs to know when it came the last time. */
 	if (now > out && is_long(now - out))
 		publish(place, task, out, now);
+	WRITE_ONCE(place->in_ns, now);
 }
 
 /* What it did after its last wait is told when it dies; its pid may be another's then. */

@@ -8,8 +8,8 @@
 #include "examples/critical_path/walk.h"
 
 /*
- * What is a thousandth of the operation goes to the segment before it, or to the first one. With
- * too many segments the short ones are told together.
+ * What is a thousandth of the operation goes to the segment before it, or to the first one; but no
+ * segment is longer than it was by more than that. What else is too short is told together.
  */
 static bool is_too_short(struct hop *hop, u64 ns)
 {
@@ -17,13 +17,14 @@ static bool is_too_short(struct hop *hop, u64 ns)
 
 	if (ns > path->least_ns)
 		return false;
-	if (ns > path->of.total / PATH_PARTS)
-		hop->rest += ns;
-	else if (hop->last < 0)
-		hop->skipped += ns;
-	else
-		path->segments[hop->last].delay += ns;
 	hop->next += ns;
+	if (hop->skipped + ns > path->of.total / PATH_PARTS) {
+		hop->rest += ns;
+		return true;
+	}
+	hop->skipped += ns;
+	if (hop->last >= 0)
+		path->segments[hop->last].delay += ns;
 	return true;
 }
 
@@ -32,14 +33,15 @@ add_segment(struct hop *hop, u64 ns, enum lt_path_cause cause)
 {
 	struct path_told *path = hop->path;
 	struct lt_path_segment *segment = &path->segments[path->nr];
+	u64 before = hop->last < 0 ? hop->skipped : 0;
 
 	if (path->nr == PATH_SEGMENTS) {
 		path->is_cut = true;
 		return NULL;
 	}
 	*segment = (struct lt_path_segment) {
-		.start = hop->next - hop->skipped,
-		.delay = ns + hop->skipped,
+		.start = hop->next - before,
+		.delay = ns + before,
 		.cause = cause,
 		.hop = hop->hop,
 		.parent = hop->parent,
@@ -68,12 +70,22 @@ struct lt_path_segment *path_add(struct hop *hop, u64 ns,
 	return add_segment(hop, ns, cause);
 }
 
-/* What was too short, together; if nothing else is known, nothing is told. */
+/*
+ * What was too short, together, unless that is too short, too; if nothing else is known, nothing is
+ * told.
+ */
 void path_add_rest(struct hop *hop)
 {
-	hop->rest += hop->skipped;
+	struct path_told *path = hop->path;
+
+	if (hop->last < 0)
+		hop->rest += hop->skipped;
 	if (!hop->rest || (hop->last < 0 && hop->hop))
 		return;
+	if (hop->last >= 0 && hop->rest <= path->of.total / PATH_PARTS) {
+		path->segments[hop->last].delay += hop->rest;
+		return;
+	}
 	hop->skipped = 0;
 	hop->next = hop->to - hop->rest;
 	add_segment(hop, hop->rest, LT_PATH_CUT);

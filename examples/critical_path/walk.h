@@ -14,8 +14,8 @@
  * @from: begin of the time
  * @to: its end
  * @next: what is before is in segments, but for what @skipped is
- * @skipped: too short for a segment; it goes to the next one
- * @rest: together too short for segments of their own
+ * @skipped: too short for segments of their own, it is in the last one; or goes to the first one
+ * @rest: likewise, of which there is too much for that
  * @last: number of the last segment of this task, or -1
  * @user: of the times that were looked at, how much the task was in user space, see PATH_TICKS
  * @system: likewise in the kernel

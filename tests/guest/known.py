@@ -16,6 +16,7 @@ import observe
 import observers
 import tools
 import waits
+from critical_path import timeline
 
 BEGIN = 100 * 10**9         # ns
 TGIDS = {'task-7': 5, 'hog-9': 4}
@@ -321,7 +322,41 @@ def explains(path, reports, wanted):
     return ' '.join(f'{name}={seen[name]}' for name in ('covered', 'unknown', 'missing', 'other'))
 
 
+# --- critical paths -------------------------------------------------------------------
+
+SCHEDULED = (switch(90, OTHER, 'task-7/120/S') + switch(100, 'task-7/120/S', 'hog-9/120/R') +
+             line(300, 'sched_waking: comm=task pid=7 prio=120 target_cpu=001', 'hog-9') +
+             switch(310, 'hog-9/120/R', 'task-7/120/S') + switch(330, 'task-7/120/S', OTHER))
+# Of each segment what it explains, from when to when, whose time it is, and what it was.
+SEGMENTS = ((-1, 100, 300, 'task-7', 'task'), (0, 100, 300, 'hog-9', 'running'), (-1, 300, 310, 'task-7', 'cpu'),
+            (-1, 310, 320, 'task-7', 'running'))
+# Numbers of segments, and what they are instead; and the judgement: segments agree wakers right.
+PATHS = (
+    ({}, '4 4 1 1'),
+    ({0: (-1, 100, 300, 'task-7', 'timer')}, '4 4 1 0'), ({0: (-1, 100, 300, 'task-7', 'running')}, '3 2 0 0'),
+    ({1: (0, 100, 300, 'other-8', 'running')}, '4 3 1 0'),
+    ({1: (0, 100, 300, 'hog-9', 'unknown')}, '3 3 1 1'), ({1: (0, 100, 300, 'hog-9', 'task')}, '4 3 1 1'),
+    ({0: (-1, 100, 290, 'task-7', 'task'), 2: (-1, 290, 310, 'task-7', 'cpu')}, '4 3 1 0'),
+)
+
+
+def told(number, parent, begin, end, task, cause):
+    comm, pid = task.rsplit('-', 1)
+    return line(500, f'critical_path: comm={comm}, pid={pid}, cause={cause}, op=1, tracker=syscalls, operation=read, '
+                f'{times(begin, end)}, total={220 * 10**6}, hop={parent + 1}, segment={number}, parent={parent}, '
+                f'segments={len(SEGMENTS)}, by_comm=-, by_pid=-1')
+
+
+def path_agrees(path, instead):
+    put(path, SCHEDULED + ''.join(told(i, *instead.get(i, of)) for i, of in enumerate(SEGMENTS)))
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        timeline.judge(path)
+    counts = dict(word.split('=') for word in said.getvalue().splitlines()[-1].split())
+    return ' '.join(counts[name] for name in ('segments', 'agree', 'wakers', 'right'))
+
+
 def others(path):
+    yield 'timeline.py', [path_agrees(path, instead) == said for instead, said in PATHS], [1] * len(PATHS)
     explained = [explains(path, reports, wanted) == said for reports, wanted, said in KEPT]
     yield 'waits.py', explained, [1] * len(KEPT)
     waiting = [is_right(path, 'waits', SLEPT + more, WAITS, 'hog-9')

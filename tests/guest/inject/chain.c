@@ -143,6 +143,10 @@ static void do_end(u64 *asked)
 		sleep_ms(end_ms);
 	} else if (!strcmp(end, "spin")) {
 		work(end_ms);
+	} else if (!strcmp(end, "nap") || !strcmp(end, "doze")) {
+		work(20);
+		while (now() < *asked + end_ms * MS)
+			usleep(!strcmp(end, "nap") ? 300 : 1300);
 	} else if (is_kernel(end)) {
 		hold_kernel(end, end_ms);
 	} else {
@@ -219,8 +223,8 @@ static void parse(char *words)
  * on; the last one does what END says, for so long. Each that has got what it waits for works
  * for WORK_MS, and gives what it has to the one before it.
  *
- * LINKs: pipe, futex (a mutex of processes), flock. ENDs: sleep, spin, disk (a read from
- * /dev/nullb0), and mutex, rwsem_write, rt_mutex: the last but one waits for a lock of the
+ * LINKs: pipe, futex (a mutex of processes), flock. ENDs: sleep, spin, nap and doze (some work,
+ * and then to sleep again and again, for less than 1 ms or for more), disk (a read from /dev/nullb0), and mutex, rwsem_write, rt_mutex: the last but one waits for a lock of the
  * kernel that the last one holds, asleep.
  */
 int cmd_chain(char **argv)

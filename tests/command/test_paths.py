@@ -148,7 +148,7 @@ WORDS: list[tuple[dict[str, object], str]] = [
     ({'cause': 'raised', 'name': 'TIMER', 'by': ('cp', 8)}, 'soft interrupt TIMER waited until it ran, behind cp (8)'),
     ({'cause': 'timer', 'name': 'timer'}, 'until a timer'), ({'cause': 'hardirq', 'name': 'eth0'}, 'until interrupt eth0'),
     ({'cause': 'frozen'}, 'frozen'),
-    ({'cause': 'lost'}, 'unknown: its history was overwritten'), ({'cause': 'cut'}, 'not told apart: too many segments or hops')]
+    ({'cause': 'lost'}, 'unknown: its history was overwritten'), ({'cause': 'cut'}, 'not told apart: short parts, or too many hops')]
 
 
 @pytest.mark.parametrize('fields, says', WORDS)

@@ -29,7 +29,7 @@ PLAIN = {'short': 'short waits', 'interrupt': 'interrupt handlers', 'rt_throttle
          'memory': 'waiting for memory', 'timer': 'until a timer', 'packet': 'until a packet', 'softirq': 'until soft interrupt',
          'hardirq': 'until interrupt', 'stopped': 'stopped by a signal', 'traced': 'stopped by a debugger',
          'yielded': 'off the CPU, which it had yielded', 'lost': 'unknown: its history was overwritten',
-         'cut': 'not told apart: too many segments or hops'}
+         'cut': 'not told apart: short parts, or too many hops'}
 # Of these, the name says nothing more.
 NAMELESS = ('timer', 'packet')
 MODES = {'user': 'running in user space', 'kernel': 'running in the kernel'}

@@ -86,7 +86,8 @@ enum latency_tracker_wait_cause {
  * @line: OFFCPU: of the interrupt that woke it, or -1
  * @softirq: OFFCPU: likewise the vector, or 255
  * @is_timer: OFFCPU: a timer that expired woke it
- * @user: OFFCPU: its time in user space since @where, by the ticks of the kernel, in some unit
+ * @user: OFFCPU: its time in user space since @where, by the ticks of the kernel, in units of
+ *	about 4 ms; 255: that, or more
  * @system: OFFCPU: likewise in the kernel
  */
 struct latency_tracker_wait {

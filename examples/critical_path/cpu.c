@@ -34,28 +34,43 @@ static u64 least_of(u64 part, u64 whole, u64 ns)
 	return less(part, less(whole, ns));
 }
 
+/* Of one that is not known in full, it is more than any time is long. */
+void path_count_ticks(struct hop *hop, u8 user, u8 system)
+{
+	hop->user += user == U8_MAX ? U16_MAX << 8 : user;
+	hop->system += system == U8_MAX ? U16_MAX << 8 : system;
+}
+
+static bool is_running(const struct hop *hop, const struct lt_path_segment *segment)
+{
+	return segment->hop == hop->hop && segment->cause == LT_PATH_RUNNING;
+}
+
 /*
- * The segments of a task from @first on in which it had a CPU: where, if nearly all of its time was
- * in one of the two.
+ * The segments of a task from @first on in which it had a CPU: where? Ticks that came before or
+ * behind this time are among those that are known. So it was in one of the two if all that
+ * hit the other one are few in what it has run here.
  */
 void path_name_running(struct hop *hop, u32 first)
 {
-	struct path_told *path = hop->path;
-	u32 all = hop->user + hop->system;
+	struct lt_path_segment *segment = &hop->path->segments[first];
+	struct lt_path_segment *end = &hop->path->segments[hop->path->nr];
 	const char *mode;
+	u64 ran = 0;
 
-	if (all < PATH_TICKS)
+	for (; segment < end; segment++)
+		ran += is_running(hop, segment) ? segment->delay : 0;
+	ran >>= 22;
+	if (ran < PATH_TICKS || max(hop->user, hop->system) < PATH_TICKS)
 		return;
-	if (hop->system <= all / 8)
+	if (hop->system <= ran / 8)
 		mode = "user";
-	else if (hop->user <= all / 8)
+	else if (hop->user <= ran / 8)
 		mode = "kernel";
 	else
 		return;
-	for (; first < path->nr; first++) {
-		struct lt_path_segment *segment = &path->segments[first];
-
-		if (segment->hop == hop->hop && segment->cause == LT_PATH_RUNNING)
+	for (segment = &hop->path->segments[first]; segment < end; segment++) {
+		if (is_running(hop, segment))
 			strscpy_pad(segment->name, mode, LT_PATH_NAME);
 	}
 }

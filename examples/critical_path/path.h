@@ -45,7 +45,7 @@ struct path_told {
  * @first_out_ns: when it was switched away from first since; 0: it was not
  * @in_ns: when it got a CPU last
  * @state: why it is off the CPU, enum offcpu_state
- * @user: its time in user space since @since_ns, by the ticks of the kernel, in some unit
+ * @user: its time in user space since @since_ns, as in struct latency_tracker_wait
  * @system: likewise in the kernel
  */
 struct path_now {

@@ -52,7 +52,7 @@ add_segment(struct hop *hop, u64 ns, enum lt_path_cause cause)
 	};
 	memcpy(segment->comm, hop->comm, TASK_COMM_LEN);
 	hop->last = path->nr++;
-	hop->skipped = 0;
+	hop->skipped = before;
 	hop->next += ns;
 	return segment;
 }
@@ -86,7 +86,8 @@ void path_add_rest(struct hop *hop)
 		path->segments[hop->last].delay += hop->rest;
 		return;
 	}
-	hop->skipped = 0;
+	if (hop->last < 0)
+		hop->skipped = 0;
 	hop->next = hop->to - hop->rest;
 	add_segment(hop, hop->rest, LT_PATH_CUT);
 }

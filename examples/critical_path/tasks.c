@@ -19,7 +19,6 @@
  * Only a long wait is published, when it is over, and only for one the waker is noted.
  */
 #include <linux/atomic.h>
-#include <linux/bitops.h>
 #include <linux/hash.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -130,10 +129,9 @@ static void where_it_ran(const struct task_struct *task, const struct place *pla
 {
 	u32 in_user = units(READ_ONCE(task->utime)) - READ_ONCE(place->user);
 	u32 in_system = units(READ_ONCE(task->stime)) - READ_ONCE(place->system);
-	unsigned int shift = fls((in_user | in_system) >> 8);
 
-	*user = in_user >> shift;
-	*system = in_system >> shift;
+	*user = min_t(u32, in_user, U8_MAX);
+	*system = min_t(u32, in_system, U8_MAX);
 }
 
 /* What it does from now on is counted anew. */
@@ -344,6 +342,8 @@ static noinline void appear(struct task_struct *task, u64 now)
 	if (!place)
 		return;
 	WRITE_ONCE(place->state, OFFCPU_PREEMPTED);
+	/* It has no CPU yet, if this wait is too short to be told, too. */
+	WRITE_ONCE(place->first_out_ns, now);
 	WRITE_ONCE(place->woken_ns, 0);
 	WRITE_ONCE(place->out_ns, now);
 }

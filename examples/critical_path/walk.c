@@ -273,8 +273,7 @@ static void before_wait(struct hop *hop, const struct latency_tracker_wait *wait
 		.last = wait->last_ns,
 	};
 
-	hop->user += wait->user;
-	hop->system += wait->system;
+	path_count_ticks(hop, wait->user, wait->system);
 	path_between(hop, &between);
 }
 
@@ -290,8 +289,7 @@ static void since_last_wait(struct hop *hop, const struct path_now *now)
 		.last = end - max(now->in_ns, now->since_ns),
 	};
 
-	hop->user += now->user;
-	hop->system += now->system;
+	path_count_ticks(hop, now->user, now->system);
 	path_between(hop, &between);
 }
 

@@ -17,7 +17,8 @@
  * @skipped: too short for segments of their own, it is in the last one; or goes to the first one
  * @rest: likewise, of which there is too much for that
  * @last: number of the last segment of this task, or -1
- * @user: of the times that were looked at, how much the task was in user space, see PATH_TICKS
+ * @user: how long the task was in user space in the times that were looked at, which may begin
+ *	before @from and end behind @to, as in struct latency_tracker_wait
  * @system: likewise in the kernel
  * @pid: the task
  * @hop: how many tasks are before it
@@ -65,9 +66,10 @@ struct between {
 	u64 last;
 };
 
-/* In units of 4 ms, the ticks of most kernels: fewer do not tell where a task has run. */
+/* In units of about 4 ms, the ticks of most kernels: fewer do not tell where a task has run. */
 #define PATH_TICKS	7
 
+void path_count_ticks(struct hop *hop, u8 user, u8 system);
 void path_name_running(struct hop *hop, u32 first);
 void path_between(struct hop *hop, const struct between *between);
 void path_without_cpu(struct hop *hop, u64 end, u8 state);

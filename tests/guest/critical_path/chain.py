@@ -129,11 +129,7 @@ def check(tasks, turns, path):
     if tasks[max(tasks)]['by'] == 'disk' and not any(
             fields['cause'] == 'device' and fields['name'] == 'nullb0' for fields in path):
         unnamed.append('no device')
-    # Why a task that has been woken does not run on an idle CPU is not known: the machine has paused.
-    one, giver = tasks[0], tasks.get(1)
-    woken = giver and (turns[giver['pid']]['gave'] if one['by'] in KERNEL else giver['gave'])
-    unknown = sum(fields['delay'] for fields in path if fields['hop'] == 0 and fields['cause'] in UNKNOWN and
-                  not (woken and woken <= fields['start'] and fields['start'] + fields['delay'] <= one['got']))
+    unknown = sum(fields['delay'] for fields in path if fields['hop'] == 0 and fields['cause'] in UNKNOWN)
     # Or 15 ms: a machine that is emulated takes its time for each switch.
     if unknown > max(path[0]['total'] / 20, 15 * MS * SLOW):
         unnamed.append(f'unknown {unknown / MS:.2f} ms')

@@ -60,7 +60,7 @@ share()
 	grep -oE ' delay=[0-9]+' <<<"$lines" | cut -d= -f2 | awk -v total="${total:-1}" '{ sum += $1 } END { print int(sum * 100 / total) }'
 }
 
-# takes NAME WORDS [CPU]: a task of that name takes a lock of the kernel so, in the background.
+# takes NAME WORDS: a task of that name takes a lock of the kernel so, in the background.
 takes()
 {
 	# shellcheck disable=SC2016 # the inner shell expands it

@@ -5,7 +5,6 @@
 #include "inject.h"
 
 #include <sys/file.h>
-#include <sys/resource.h>
 
 #define LINKS	5
 #define LOCKS	"/proc/latency_tracker_locks"
@@ -31,11 +30,6 @@ static u64 cpu_time(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return ts.tv_sec * 1000 * MS + ts.tv_nsec;
-}
-
-static u64 ns_of(const struct timeval *time)
-{
-	return time->tv_sec * 1000 * MS + time->tv_usec * 1000;
 }
 
 static void work(long ms)
@@ -164,7 +158,6 @@ static void be_task(int step)
 	struct thing *have = step ? &things[step - 1] : NULL;
 	struct thing *want = step < nr ? &things[step] : NULL;
 	u64 asked, got, gave, before = 0, used, worked;
-	struct rusage usage;
 	char byte;
 
 	prctl(PR_SET_NAME, (char[]){ 'l', 't', '-', 'c', '0' + step, 0 });
@@ -190,10 +183,8 @@ static void be_task(int step)
 	gave = now();
 	if (have)
 		give(have);
-	getrusage(RUSAGE_SELF, &usage);
-	printf("task=%d pid=%d by=%s asked=%llu got=%llu gave=%llu before=%llu used=%llu worked=%llu user=%llu system=%llu\n",
-	       step, getpid(), want ? want->kind : end, asked, got, gave, before, used, worked,
-	       ns_of(&usage.ru_utime), ns_of(&usage.ru_stime));
+	printf("task=%d pid=%d by=%s asked=%llu got=%llu gave=%llu before=%llu used=%llu worked=%llu\n",
+	       step, getpid(), want ? want->kind : end, asked, got, gave, before, used, worked);
 	exit(0);
 }
 
@@ -224,7 +215,8 @@ static void parse(char *words)
  * for WORK_MS, and gives what it has to the one before it.
  *
  * LINKs: pipe, futex (a mutex of processes), flock. ENDs: sleep, spin, nap and doze (some work,
- * and then to sleep again and again, for less than 1 ms or for more), disk (a read from /dev/nullb0), and mutex, rwsem_write, rt_mutex: the last but one waits for a lock of the
+ * and then to sleep again and again, for less than 1 ms or for more), disk (a read from
+ * /dev/nullb0), and mutex, rwsem_write, rt_mutex: the last but one waits for a lock of the
  * kernel that the last one holds, asleep.
  */
 int cmd_chain(char **argv)

@@ -142,6 +142,8 @@ static void waits_life(u8 arg)
 		/* Or the pool runs dry. */
 		fuzz_grace_period();
 		fuzz_worker_run();
+		/* What is collected by then may come again as the next one. */
+		sweep();
 	}
 }
 

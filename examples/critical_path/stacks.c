@@ -4,6 +4,7 @@
  * is also in its place while it is there whole, as in core/waits.c.
  */
 #include <linux/atomic.h>
+#include <linux/minmax.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -27,11 +28,12 @@ static u32 keep(const struct lt_stack *stack)
 {
 	u32 number = atomic_inc_return(&next) ?: atomic_inc_return(&next);
 	struct kept *kept = &stacks[number % STACKS];
+	u32 nr = min_t(u32, stack->nr, LT_STACK_MAX);
 
 	WRITE_ONCE(kept->number, 0);
 	smp_wmb();	/* pairs with the smp_rmb() of path_stack_get() */
-	kept->nr = stack->nr;
-	lt_stack_copy(kept->ip, stack);
+	kept->nr = nr;
+	memcpy(kept->ip, stack->ip + stack->first, nr * sizeof(*kept->ip));
 	/* The stack comes first; pairs with path_stack_get(). */
 	smp_store_release(&kept->number, number);
 	return number;

@@ -38,6 +38,7 @@ struct latency_tracker;
  * @LATENCY_TRACKER_WAIT_DISK: for what a disk was to do
  * @LATENCY_TRACKER_WAIT_INTERRUPT: until a handler was through that had interrupted it
  * @LATENCY_TRACKER_WAIT_RAISED: no task, but a soft interrupt has waited until it ran
+ * @LATENCY_TRACKER_WAIT_WORK: nor this, but a work item until its worker began with it
  */
 enum latency_tracker_wait_kind {
 	LATENCY_TRACKER_WAIT_OFFCPU,
@@ -46,6 +47,7 @@ enum latency_tracker_wait_kind {
 	LATENCY_TRACKER_WAIT_DISK,
 	LATENCY_TRACKER_WAIT_INTERRUPT,
 	LATENCY_TRACKER_WAIT_RAISED,
+	LATENCY_TRACKER_WAIT_WORK,
 };
 
 /* Why a task had no CPU for the larger part of a wait. */
@@ -66,26 +68,27 @@ enum latency_tracker_wait_cause {
  *	issued; 0: not known; CPU: for how long @by_pid had it
  * @part_ns: CPU: how much of it @cause was; OFFCPU: for how long the task had a CPU since
  *	@where; DISK: when the request began
- * @where: LOCK: the address; DISK: the first sector; CPU: id of the control group that was
- *	throttled, or 0; OFFCPU: when the one before was over
+ * @where: LOCK, and WORK its function: the address; DISK: the first sector; CPU: id of the
+ *	control group that was throttled, or 0; OFFCPU: when the one before was over
  * @ended_by: OFFCPU: the wait, of whatever kind, that was over when the task was woken; 0
- * @pid: of the task; of DISK, of the one that submitted it; -1 is none
+ * @pid: of the task; of DISK, of the one that submitted it; WORK: of the worker; -1 is none
  * @by_pid: of the one that had the CPU or the lock, or that woke the task; RAISED: that had the
- *	CPU, or that was to run the soft interrupt; -1: none is known
+ *	CPU, or that was to run the soft interrupt; WORK: that queued it; -1: none is known
  * @dev: DISK: its number; OFFCPU: of a stack, the reader's; INTERRUPT, RAISED: the CPU
  * @kind: of enum latency_tracker_wait_kind
  * @cause: CPU: of enum latency_tracker_wait_cause; OFFCPU: the state, as in
  *	offcpu_sched_switch; DISK: how often it was requeued, up to 255
- * @context: OFFCPU: where the wake-up came from, as in offcpu_sched_switch
+ * @context: OFFCPU: where the wake-up came from, as in offcpu_sched_switch; WORK: where it was
+ *	queued
  * @more: OFFCPU: what the sleep was for, as in offcpu_sched_switch
  * @comm: of @pid
  * @by_comm: of @by_pid; "-"
- * @name: of the disk, the kind of lock, the line or the vector; but of OFFCPU
+ * @name: of the disk, the kind of lock, the line or the vector; but of OFFCPU, WORK
  * @first_ns: OFFCPU: for so long after @where it had a CPU without a break; up to 4 s
  * @last_ns: OFFCPU: likewise before @begin_ns
  * @line: OFFCPU: of the interrupt that woke it, or -1
  * @softirq: OFFCPU: likewise the vector, or 255
- * @is_timer: OFFCPU: a timer that expired woke it
+ * @is_timer: OFFCPU: a timer that expired woke it; WORK: or queued it
  * @user: OFFCPU: its time in user space since @where, by the ticks of the kernel, in units of
  *	about 4 ms; 255: that, or more
  * @system: OFFCPU: likewise in the kernel

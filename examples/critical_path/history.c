@@ -61,7 +61,8 @@ void path_history_read(struct path_history *history, pid_t pid, u64 from, u64 to
 			break;
 		/* These are no waits of a task, and were over before they were published. */
 		if (wait.pid != pid || wait.kind == LATENCY_TRACKER_WAIT_DISK ||
-		    wait.kind == LATENCY_TRACKER_WAIT_RAISED)
+		    wait.kind == LATENCY_TRACKER_WAIT_RAISED ||
+		    wait.kind == LATENCY_TRACKER_WAIT_WORK)
 			continue;
 		/* What comes now was over before. */
 		if (wait.end_ns <= from)

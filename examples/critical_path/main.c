@@ -8,8 +8,9 @@
  * the CPU, and what wakes it. An event critical_path tells of each segment of a path, some
  * milliseconds behind the report.
  *
- * The files: tasks.c sees the waits, stacks.c keeps their stacks, late.c gets the late operations
- * and tells their paths; walk.c finds them, with history.c, cpu.c and segments.c.
+ * The files: tasks.c sees the waits, works.c what workers do, stacks.c keeps the stacks; late.c
+ * gets the late operations and tells their paths; walk.c finds them, with behind.c, history.c,
+ * cpu.c and segments.c.
  */
 #include <linux/err.h>
 #include <linux/log2.h>
@@ -162,7 +163,8 @@ MODULE_PARM_DESC(dropped, "Waits that a CPU without memory has not kept");
 static int memory_get(char *buffer, const struct kernel_param *kp)
 {
 	return sysfs_emit(buffer, "%llu\n", is_started ?
-			  latency_tracker_waits_memory() + path_tasks_memory() : 0);
+			  latency_tracker_waits_memory() + path_tasks_memory() +
+			  path_works_memory() : 0);
 }
 
 static const struct kernel_param_ops memory_ops = {
@@ -233,9 +235,12 @@ static int make_memory(void)
 	err = path_tasks_start(tasks);
 	if (err)
 		return err;
-	err = path_stacks_start();
+	err = path_works_start();
 	if (err)
 		goto err_tasks;
+	err = path_stacks_start();
+	if (err)
+		goto err_works;
 	err = path_walk_start();
 	if (err)
 		goto err_stacks;
@@ -243,6 +248,8 @@ static int make_memory(void)
 
 err_stacks:
 	path_stacks_stop();
+err_works:
+	path_works_stop();
 err_tasks:
 	path_tasks_stop();
 	return err;
@@ -252,6 +259,7 @@ static void free_memory(void)
 {
 	path_walk_stop();
 	path_stacks_stop();
+	path_works_stop();
 	path_tasks_stop();
 }
 
@@ -262,17 +270,25 @@ static int start_probes(void)
 	err = lt_probe_find(&usecase, path_probes, path_nr_probes);
 	if (err)
 		return err;
+	err = lt_probe_find(&usecase, path_work_probes, path_nr_work_probes);
+	if (err)
+		return err;
 	err = lt_interrupts_get();
 	if (err)
 		return err;
 	err = lt_timers_get();
 	if (err)
 		goto err_interrupts;
-	err = lt_probe_register(&usecase, path_probes, path_nr_probes);
+	err = lt_probe_register(&usecase, path_work_probes, path_nr_work_probes);
 	if (err)
 		goto err_timers;
+	err = lt_probe_register(&usecase, path_probes, path_nr_probes);
+	if (err)
+		goto err_works;
 	return 0;
 
+err_works:
+	lt_probe_unregister(&usecase, path_work_probes, path_nr_work_probes);
 err_timers:
 	lt_timers_put();
 err_interrupts:
@@ -283,6 +299,7 @@ err_interrupts:
 static void stop_probes(void)
 {
 	lt_probe_unregister(&usecase, path_probes, path_nr_probes);
+	lt_probe_unregister(&usecase, path_work_probes, path_nr_work_probes);
 	lt_timers_put();
 	lt_interrupts_put();
 }

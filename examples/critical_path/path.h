@@ -71,6 +71,15 @@ unsigned long path_tasks_lost(void);
 u64 path_tasks_memory(void);
 bool path_task_now(pid_t pid, struct path_now *now);
 
+/* works.c: the work items of workers */
+extern struct lt_probe path_work_probes[];
+extern const unsigned int path_nr_work_probes;
+int path_works_start(void);
+void path_works_stop(void);
+void path_works_forget(const struct task_struct *task);
+u64 path_work_publish(void);
+u64 path_works_memory(void);
+
 /* stacks.c: of long waits */
 int path_stacks_start(void);
 void path_stacks_stop(void);

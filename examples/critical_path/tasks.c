@@ -306,10 +306,11 @@ static u64 completed_for(const struct task_struct *task, enum offcpu_context con
 	struct latency_tracker_wait wait;
 
 	/* A task that completes something may wake others for another reason. */
-	if (context == OFFCPU_CONTEXT_TASK && !task->in_iowait)
-		return 0;
-	if (lt_doing_is(LT_DOING_DISK, &wait))
+	if ((context != OFFCPU_CONTEXT_TASK || task->in_iowait) &&
+	    lt_doing_is(LT_DOING_DISK, &wait))
 		return latency_tracker_wait_publish(&wait);
+	if (context == OFFCPU_CONTEXT_TASK)
+		return path_work_publish();
 	if (context != OFFCPU_CONTEXT_SOFTIRQ || !lt_doing_is(LT_DOING_RAISED, &wait))
 		return 0;
 	name_busy(&wait);
@@ -380,6 +381,7 @@ static void probe_sched_process_free(void *data, struct task_struct *task)
 {
 	unsigned int set = set_of(task), way;
 
+	path_works_forget(task);
 	for (way = 0; way < WAYS; way++) {
 		if (READ_ONCE(sets[set].owner[way]) != task)
 			continue;

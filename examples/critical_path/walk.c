@@ -27,25 +27,6 @@
 /* One thread walks at a time. */
 static struct path_history *histories;
 
-static void walk_task(struct path_told *path, struct hop *hop);
-
-/* Of a task that slept, and was not waited for by name. */
-static enum lt_path_cause cause_of_waker(const struct latency_tracker_wait *wait)
-{
-	switch (wait->context) {
-	case OFFCPU_CONTEXT_TASK:
-		return LT_PATH_TASK;
-	case OFFCPU_CONTEXT_SOFTIRQ:
-		if (wait->is_timer)
-			return LT_PATH_TIMER;
-		return wait->softirq == NET_RX_SOFTIRQ ? LT_PATH_PACKET : LT_PATH_SOFTIRQ;
-	case OFFCPU_CONTEXT_HARDIRQ:
-		return wait->is_timer ? LT_PATH_TIMER : LT_PATH_HARDIRQ;
-	default:
-		return LT_PATH_UNKNOWN;
-	}
-}
-
 static enum lt_path_cause cause_of(const struct latency_tracker_wait *wait,
 				   const struct latency_tracker_wait *lock,
 				   const struct latency_tracker_wait *done)
@@ -64,7 +45,7 @@ static enum lt_path_cause cause_of(const struct latency_tracker_wait *wait,
 		return LT_PATH_MEMORY;
 	if (done && done->kind == LATENCY_TRACKER_WAIT_DISK)
 		return LT_PATH_DISK;
-	return cause_of_waker(wait);
+	return path_cause_of_waker(wait);
 }
 
 static void name_interrupt(struct lt_path_segment *segment,
@@ -76,127 +57,6 @@ static void name_interrupt(struct lt_path_segment *segment,
 		strscpy_pad(segment->name, lt_softirq_name(wait->softirq), LT_PATH_NAME);
 	else if (wait->line >= 0)
 		snprintf(segment->name, LT_PATH_NAME, "irq %d", wait->line);
-}
-
-/* A time in the segment @number, which is to be explained by what @pid did then. */
-static struct hop hop_below(const struct hop *hop, int number, u64 from, u64 to,
-			    pid_t pid, const char *comm)
-{
-	struct hop below = {
-		.path = hop->path,
-		.from = from,
-		.to = to,
-		.next = from,
-		.pid = pid,
-		.hop = hop->hop + 1,
-		.parent = number,
-		.last = -1,
-	};
-
-	memcpy(below.comm, comm, TASK_COMM_LEN);
-	return below;
-}
-
-/* What explains the segment @number: the time of @pid in it, until @to. */
-static void follow(struct hop *hop, int number, u64 from, u64 to, pid_t pid,
-		   const char *comm)
-{
-	struct hop next = hop_below(hop, number, from, to, pid, comm);
-
-	if (pid <= 0 || pid == hop->pid || from >= to)
-		return;
-	if (next.hop == hop->path->hops)
-		path_add(&next, to - from, LT_PATH_CUT);
-	else
-		walk_task(hop->path, &next);
-}
-
-/* The time of a request in @hop, which is that of no task. */
-static void time_of_request(struct hop *hop, const struct latency_tracker_wait *done,
-			    u64 end, enum lt_path_cause cause)
-{
-	struct lt_path_segment *segment;
-
-	if (end <= hop->next)
-		return;
-	segment = path_add(hop, end - hop->next, cause);
-	if (!segment)
-		return;
-	segment->pid = -1;
-	strscpy_pad(segment->comm, "-", TASK_COMM_LEN);
-	segment->dev = done->dev;
-	segment->sector = done->where;
-	if (done->cause)
-		snprintf(segment->name, LT_PATH_NAME, "%.15s, %u requeues",
-			 done->name, done->cause);
-	else
-		strscpy_pad(segment->name, done->name, LT_PATH_NAME);
-}
-
-/* The request of a disk behind the segment @number, and who has submitted it. */
-static void follow_disk(struct hop *hop, int number,
-			const struct latency_tracker_wait *done)
-{
-	const struct lt_path_segment *parent = &hop->path->segments[number];
-	struct hop next = hop_below(hop, number, parent->start,
-				    parent->start + parent->delay, done->pid, done->comm);
-	u64 submitted = min(max(done->begin_ns, next.from), next.to);
-
-	if (done->pid > 0 && done->pid != hop->pid) {
-		follow(hop, number, next.from, submitted, done->pid, done->comm);
-		next.next = submitted;
-	}
-	time_of_request(&next, done, submitted, LT_PATH_UNKNOWN);
-	time_of_request(&next, done, min(done->ready_ns, next.to), LT_PATH_QUEUE);
-	/* Not each has a request whose issue was seen. */
-	time_of_request(&next, done, next.to,
-			done->ready_ns ? LT_PATH_DEVICE : LT_PATH_UNKNOWN);
-	path_add_rest(&next);
-}
-
-/*
- * A soft interrupt woke the task; it had waited until it ran. What kept it from that is what the
- * task did that had its CPU meanwhile, or why the thread did not run that was to run it.
- */
-static void follow_raised(struct hop *hop, int number,
-			  const struct latency_tracker_wait *done)
-{
-	const struct lt_path_segment *parent = &hop->path->segments[number];
-	static const char nobody[TASK_COMM_LEN] = "-";
-	struct hop next = hop_below(hop, number, parent->start,
-				    parent->start + parent->delay, -1, nobody);
-	struct lt_path_segment *segment;
-
-	path_add_until(&next, done->begin_ns, LT_PATH_UNKNOWN);
-	if (done->end_ns <= next.next)
-		return;
-	segment = path_add(&next, done->end_ns - next.next, LT_PATH_RAISED);
-	if (segment) {
-		strscpy_pad(segment->name, done->name, LT_PATH_NAME);
-		path_name_by(segment, done->by_comm, done->by_pid);
-		follow(&next, segment - hop->path->segments, segment->start,
-		       segment->start + segment->delay, done->by_pid, done->by_comm);
-	}
-	path_add_until(&next, next.to, LT_PATH_SOFTIRQ);
-	path_add_rest(&next);
-}
-
-static void explain(struct hop *hop, int number,
-		    const struct latency_tracker_wait *wait,
-		    const struct latency_tracker_wait *lock,
-		    const struct latency_tracker_wait *done)
-{
-	const struct lt_path_segment *segment = &hop->path->segments[number];
-	u64 end = segment->start + segment->delay;
-
-	if (done && done->kind == LATENCY_TRACKER_WAIT_DISK)
-		follow_disk(hop, number, done);
-	else if (done && done->kind == LATENCY_TRACKER_WAIT_RAISED)
-		follow_raised(hop, number, done);
-	else if (wait->context == OFFCPU_CONTEXT_TASK)
-		follow(hop, number, segment->start, end, wait->by_pid, wait->by_comm);
-	else if (lock)
-		follow(hop, number, segment->start, end, lock->by_pid, lock->by_comm);
 }
 
 /* The next of the time, until @end, the task has slept. */
@@ -230,8 +90,10 @@ static void asleep(struct hop *hop, u64 end, const struct latency_tracker_wait *
 		segment->dev = done->dev;
 		segment->sector = done->where;
 		strscpy_pad(segment->name, done->name, LT_PATH_NAME);
+	} else if (done && done->kind == LATENCY_TRACKER_WAIT_WORK) {
+		path_name_function(segment, done->where);
 	}
-	explain(hop, segment - hop->path->segments, wait, lock, done);
+	path_explain(hop, segment - hop->path->segments, wait, lock, done);
 }
 
 /* Where it was switched away from tells whether it has called sched_yield(). */
@@ -347,10 +209,10 @@ static void until_now(struct hop *hop)
 }
 
 /* The segments of the time of a task. */
-static void walk_task(struct path_told *path, struct hop *hop)
+void path_walk_task(struct hop *hop)
 {
 	struct path_history *history = &histories[hop->hop];
-	u32 first = path->nr;
+	u32 first = hop->path->nr;
 	unsigned int i;
 
 	/* A path is of up to 64 tasks, and not all kernels preempt a work item. */
@@ -396,7 +258,7 @@ static void walk_from(struct path_told *path, const struct latency_tracker_late 
 	path->least_ns = path->of.total / detail->parts;
 	path->hops = detail->hops;
 	memcpy(hop.comm, late->comm, TASK_COMM_LEN);
-	walk_task(path, &hop);
+	path_walk_task(&hop);
 }
 
 /**

@@ -49,6 +49,17 @@ void path_add_until(struct hop *hop, u64 end, enum lt_path_cause cause);
 void path_add_rest(struct hop *hop);
 void path_name_by(struct lt_path_segment *segment, const char *comm, pid_t pid);
 
+/* walk.c */
+void path_walk_task(struct hop *hop);
+
+/* behind.c */
+enum lt_path_cause path_cause_of_waker(const struct latency_tracker_wait *wait);
+void path_name_function(struct lt_path_segment *segment, u64 function);
+void path_explain(struct hop *hop, int number,
+		  const struct latency_tracker_wait *wait,
+		  const struct latency_tracker_wait *lock,
+		  const struct latency_tracker_wait *done);
+
 /* cpu.c: of the time between two long waits; of that without a CPU */
 /**
  * struct between - a time between two long waits of a task

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .fake import NOW_NS, event_format
 
 CAUSES = ('unknown running short interrupt cpu throttled rt_throttled dl_server steal lock disk queue device memory task timer packet '
-          'softirq hardirq stopped traced frozen yielded lost cut raised').split()
+          'softirq hardirq stopped traced frozen yielded lost cut raised work').split()
 ID = 11
 _FIELDS = [('u64 delay', 8), ('u64 start', 8), ('u64 op', 8), ('u64 total', 8), ('const void * lock', 8), ('u64 sector', 8),
            ('u64 cgroup_id', 8), ('char tracker[16]', 16), ('char operation[32]', 32), ('char comm[16]', 16), ('char by_comm[16]', 16),

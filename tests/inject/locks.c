@@ -8,6 +8,8 @@
  *	KIND MS resched	likewise in a loop that gives its CPU to others, if they are to have it
  *	KIND 0 KIND	take it, and the other one, and give both back
  *	KIND MS work	have a work item take it and hold it for MS, and wait for that
+ *	KIND MS queue	likewise, behind all others that were queued so
+ *	semaphore MS give  take it, hold it for MS, and have a work item there give it back
  *
  * The write returns when that is over. A spinlock is to be held in a loop. A signal ends the
  * wait for a mutex. Reading the file tells all that was done since the last read, a line
@@ -28,7 +30,8 @@
 #include <linux/semaphore.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
-#include <linux/workqueue.h>
+
+#include "wrapper/workqueue.h"
 
 #define HOLD_MAX_MS	10000
 #define TURNS		16384
@@ -39,6 +42,7 @@ static DEFINE_RT_MUTEX(hold_rt_mutex);
 DEFINE_STATIC_PERCPU_RWSEM(hold_percpu);
 static struct semaphore hold_semaphore;
 static DEFINE_SPINLOCK(hold_spinlock);
+static struct workqueue_struct *hold_queue;
 
 /* One lock, had once. */
 struct turn {
@@ -166,15 +170,29 @@ static void do_job(struct work_struct *work)
 	job->err = take_turn(job->kind, job->ms, "");
 }
 
-static int have_it_done(const char *kind, unsigned int ms)
+static void give_back(struct work_struct *work)
+{
+	up(&hold_semaphore);
+}
+
+static int have_it_done(struct workqueue_struct *queue, work_func_t func,
+			const char *kind, unsigned int ms)
 {
 	struct job job = { .kind = kind, .ms = ms };
 
-	INIT_WORK_ONSTACK(&job.work, do_job);
-	schedule_work(&job.work);
+	INIT_WORK_ONSTACK(&job.work, func);
+	queue_work(queue, &job.work);
 	flush_work(&job.work);
 	destroy_work_on_stack(&job.work);
 	return job.err;
+}
+
+/* Whatever the kind is, it is the semaphore. */
+static int have_it_given_back(unsigned int ms)
+{
+	down(&hold_semaphore);
+	msleep(ms);
+	return have_it_done(hold_queue, give_back, "", 0);
 }
 
 static ssize_t hold_write(struct file *file, const char __user *from, size_t len,
@@ -192,7 +210,11 @@ static ssize_t hold_write(struct file *file, const char __user *from, size_t len
 	if (sscanf(line, "%15s %u %15s", kind, &ms, how) < 2 || ms > HOLD_MAX_MS)
 		return -EINVAL;
 	if (!strcmp(how, "work"))
-		err = have_it_done(kind, ms);
+		err = have_it_done(lt_unbound_wq, do_job, kind, ms);
+	else if (!strcmp(how, "queue"))
+		err = have_it_done(hold_queue, do_job, kind, ms);
+	else if (!strcmp(how, "give"))
+		err = have_it_given_back(ms);
 	else
 		err = take_turn(kind, ms, how);
 	return err ?: len;
@@ -227,13 +249,19 @@ static const struct proc_ops hold_ops = {
 static int __init hold_init(void)
 {
 	sema_init(&hold_semaphore, 1);
-	return proc_create("latency_tracker_locks", 0600, NULL, &hold_ops) ?
-		       0 : -ENOMEM;
+	hold_queue = alloc_ordered_workqueue("latency_tracker_locks", 0);
+	if (!hold_queue)
+		return -ENOMEM;
+	if (proc_create("latency_tracker_locks", 0600, NULL, &hold_ops))
+		return 0;
+	destroy_workqueue(hold_queue);
+	return -ENOMEM;
 }
 
 static void __exit hold_exit(void)
 {
 	remove_proc_entry("latency_tracker_locks", NULL);
+	destroy_workqueue(hold_queue);
 }
 
 module_init(hold_init);

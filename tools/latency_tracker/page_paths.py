@@ -18,8 +18,8 @@ MARGIN, HEIGHT = 10, 20
 CHARACTER, LEAST = 7.2, 5
 COLOURS = {'running': '#1b9e77', 'cpu': '#d95f02', 'throttled': '#e6ab02', 'rt_throttled': '#e6ab02', 'dl_server': '#e6ab02',
            'steal': '#e6ab02', 'lock': '#a6761d', 'disk': '#e7298a', 'queue': '#e7298a', 'device': '#e7298a', 'memory': '#e7298a',
-           'task': '#7570b3', 'timer': '#1f78b4', 'packet': '#1f78b4', 'softirq': '#66a61e', 'hardirq': '#66a61e', 'raised': '#66a61e',
-           'interrupt': '#66a61e'}
+           'task': '#7570b3', 'work': '#7570b3', 'timer': '#1f78b4', 'packet': '#1f78b4',
+           'softirq': '#66a61e', 'hardirq': '#66a61e', 'raised': '#66a61e', 'interrupt': '#66a61e'}
 
 
 def colour_of(cause: str) -> str:

@@ -98,7 +98,9 @@ class Segment:
         if self.cause == 'throttled':
             return 'throttled (cpu.max' + (f' of {self.cgroup})' if self.cgroup not in ('-', '?', '') else ')')
         if self.cause == 'task':
-            return f'woken by {by or "another task"}'
+            return f'woken by {by or "another task"}' + (f', work item {name}' if name else '')
+        if self.cause == 'work':
+            return ' '.join(part for part in ('work item', name, 'waited for a worker') if part) + (f', queued by {by}' if by else '')
         if self.cause == 'raised':
             return ' '.join(part for part in ('soft interrupt', name, 'waited until it ran') if part) + (f', behind {by}' if by else '')
         return ' '.join(part for part in (PLAIN.get(self.cause, self.cause), name) if part)

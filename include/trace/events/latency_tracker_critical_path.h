@@ -44,6 +44,7 @@ enum lt_path_cause {
 	LT_PATH_LOST,		/* what was known of it was overwritten */
 	LT_PATH_CUT,		/* a limit of hops or segments */
 	LT_PATH_RAISED,		/* a soft interrupt waited until it ran */
+	LT_PATH_WORK,		/* a work item waited until its worker began with it */
 };
 
 /**
@@ -59,10 +60,10 @@ enum lt_path_cause {
  * @dev: of the disk
  * @stack: number of its stack, 0: none
  * @pid: of the task whose time it is; -1
- * @by_pid: of the task that had the CPU or the lock, or woke it; -1
+ * @by_pid: of the task that had the CPU or the lock, woke it, or queued the work item; -1
  * @comm: of @pid
  * @by_comm: of @by_pid
- * @name: of the kind of lock, the disk, the vector
+ * @name: of the kind of lock, the disk, the vector, the function of the work item
  */
 struct lt_path_segment {
 	u64 start;
@@ -111,7 +112,7 @@ struct lt_path_of {
 	NEXT(15, "timer") NEXT(16, "packet") NEXT(17, "softirq")	\
 	NEXT(18, "hardirq") NEXT(19, "stopped") NEXT(20, "traced")	\
 	NEXT(21, "frozen") NEXT(22, "yielded") NEXT(23, "lost")		\
-	NEXT(24, "cut") NEXT(25, "raised")
+	NEXT(24, "cut") NEXT(25, "raised") NEXT(26, "work")
 
 #define LT_PROTO_CRITICAL_PATH						\
 	TP_PROTO(const struct lt_path_of *path,				\

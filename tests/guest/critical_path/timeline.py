@@ -92,7 +92,7 @@ def differs(path, segment, task):
 
 def ran_differs(path, group, task):
     told = sum(of['delay'] for of in group if of['cause'] in RAN) // 1000
-    vague = sum(of['delay'] for of in group if of['cause'] in (*UNKNOWN, 'short')) // 1000
+    vague = sum(of['delay'] for of in group if of['cause'] in (*UNKNOWN, 'short', 'work')) // 1000
     begin, end = span(group[0])[0], span(group[-1])[1]
     ran, off = task.spent('ran', begin, end), len(group) * off_by(path)
     return '' if told - off <= ran <= told + vague + off else f'ran {ran} us, not {told} to {told + vague}'
@@ -106,7 +106,8 @@ def waker_differs(path, segment, task):
     behind = [of['pid'] for of in path if of['parent'] == segment['segment']]
     if segment['cause'] not in ('task', 'lock') or not behind or by == -1:
         return None
-    return '' if by == behind[0] else f'woken by {by}, not by {behind[0]}'
+    # Before a worker comes who queued its work item.
+    return '' if by == behind[-1] else f'woken by {by}, not by {behind[-1]}'
 
 
 def judge(trace):
@@ -128,7 +129,7 @@ def judge(trace):
             # What was before the trace is not known to it.
             if segment['pid'] <= 0 or not task.is_known(span(segment)[0]):
                 continue
-            groups[segment['parent']].append(segment)
+            groups[segment['parent'], segment['pid']].append(segment)
             if segment['cause'] in READY | ASLEEP:
                 count('segments', 'agree', segment, differs(path, segment, task))
             wrong = waker_differs(path, segment, task)

@@ -18,6 +18,7 @@ import pytest
 from latency_tracker import cmd_paths, paths
 from latency_tracker.causes import Share, add_to, causes_of, chains
 from latency_tracker.cmd_paths import MINUTE_NS, Follower, PathSink, Window
+from latency_tracker.instance import Instance
 from latency_tracker.paths import Segment, outermost, worst_of
 from latency_tracker.signals import Signals
 from latency_tracker.state import Tracker
@@ -268,8 +269,10 @@ def test_top_by_cause(shell: Shell, top: Top) -> None:
     assert lines[2].split() == ['syscalls', 'fdatasync()', '2', 'device', 'vda', '29', '%', '████▋', '400', 'ms', '200', 'ms', '2']
     assert [line.split()[0] for line in lines[3:7]] == ['lock', 'cpu', 'running', 'queue'] and 'old' not in told.out
     told = top(pages, 3, '--json')
-    assert len(told.objects) == 5 and all(types_are_right(of) for of in told.objects)
-    assert sum(of['share'] for of in told.objects) == pytest.approx(1, abs=1e-3)  # type: ignore[misc]
+    of_window, *causes = told.objects
+    assert len(causes) == 5 and all(types_are_right(of) for of in told.objects)
+    assert (of_window['says'], of_window['lost']) == ('the last minute', 0)
+    assert sum(of['share'] for of in causes) == pytest.approx(1, abs=1e-3)  # type: ignore[misc]
     assert 'and 3 more' in top(pages, 3, '-n', '2').out
     assert 'nothing was late yet' in top([], 0).out
     shell.machine.run(['modprobe', '-r', 'latency_tracker_critical_path'])
@@ -387,11 +390,18 @@ def test_top_by_cause_of_a_window(shell: Shell, top: Top, monkeypatch: pytest.Mo
         told = top(pages, 1, '--window', window)
         assert told.status == 0 and not told.err
         if not says:
-            assert 'nothing was late yet' in told.out
+            assert 'nothing was late in the last minute' in told.out
             continue
         lines = told.out.splitlines()
         assert lines[0].endswith(f', {says}: what the late time of operations was made of')
         assert lines[2].split()[:5] == ['syscalls', 'fsync()', '1', 'device', 'vda'] and len(lines) == 8
+
+
+def test_top_by_cause_says_what_was_lost(top: Top, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Instance, 'lost', lambda _self: 3)
+    assert '3 events came too fast' in top(PAGES, 1).out
+    window, *_ = top(PAGES, 1, '--window', '1h', '--json').objects
+    assert (window['type'], window['lost']) == ('window', 3) and types_are_right(window)
 
 
 def test_top_by_cause_says_what_is_left_out(top: Top, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -401,11 +411,11 @@ def test_top_by_cause_says_what_is_left_out(top: Top, monkeypatch: pytest.Monkey
     lines = top(pages, 5).out.splitlines()
     assert lines[-2] == '3 more paths came than are kept: they are not in these sums'
     told = top(pages, 5, '--json')
-    cause, missed = told.objects
+    _, cause, missed = told.objects
     assert cause['operations'] == 2 and missed == {'schema': 1, 'type': 'missed', 'count': 3} and types_are_right(missed)
     # They are in the sums of their minute.
     told = top(pages, 5, '--json', '--window', '10m')
-    assert [of['operations'] for of in told.objects] == [5]
+    assert [of['operations'] for of in told.objects[1:]] == [5]
 
 
 def test_window_of_top_is_for_causes(shell: Shell) -> None:

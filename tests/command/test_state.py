@@ -241,7 +241,7 @@ def test_json_is_what_the_schema_says(shell: Shell) -> None:
             seen.add(str(entry['type']))
     # These have tests of their own, but for what needs a kernel: guest/command.
     assert set(TYPES) - seen == {'change', 'exporting', 'finding', 'recording', 'row', 'summary', 'missed', 'still', 'burst', 'bursts', 'path',
-                               'cause'}
+                               'cause', 'window'}
     assert '"const": "histogram"' in shell('schema').out
 
 

@@ -114,6 +114,7 @@ class Window:
     def __init__(self, machine: Machine, name: str) -> None:
         self.machine, self.begin_ns = machine, machine.monotonic_ns()
         self.minutes, self.name = WINDOWS[name]
+        self.seen = False
         self.paths: deque[Path] = deque()
         # They are older than a minute, and what is told at their end replaces them.
         self.pending: dict[Operation, Path] = {}
@@ -124,6 +125,7 @@ class Window:
 
     def add(self, path: Path) -> None:
         """One."""
+        self.seen = True
         self.paths.append(path)
         if len(self.paths) > MOST:
             self._sum_up(self.paths.popleft())
@@ -138,9 +140,14 @@ class Window:
         return heaviest([*self.sums.values(), sums_of([*self.pending.values(), *self.paths])])
 
     @property
+    def seconds(self) -> int:
+        """Of how much time it is."""
+        return min((self.machine.monotonic_ns() - self.begin_ns) // SECOND_NS, 60 * self.minutes)
+
+    @property
     def says(self) -> str:
         """Of which time it is."""
-        seconds = (self.machine.monotonic_ns() - self.begin_ns) // SECOND_NS
+        seconds = self.seconds
         if self.minutes == 1 or seconds >= 60 * self.minutes:
             return self.name
         return f'the last {f"{seconds} s" if seconds < 120 else f"{seconds // 60} minutes"}, since this began'
@@ -170,19 +177,22 @@ class Window:
         self.left_out = Counter({second: count for second, count in self.left_out.items() if second * SECOND_NS >= since_ns})
 
 
-def show_top(window: Window, out: Output, most: int) -> None:
-    """So many rows of what it has now."""
+def show_top(window: Window, out: Output, most: int, lost: int) -> None:
+    """So many rows of what it has now. lost: events, since this began."""
     found = window.now()
     clear(out)
+    out.object('window', says=window.says, seconds=window.seconds, lost=lost)
     if found:
         out.line(time.strftime('%H:%M:%S') + f', {window.says}: what the late time of operations was made of', 'bold')
     else:
-        out.line('nothing was late yet', 'dim')
+        out.line(f'nothing was late in {window.name}' if window.seen else 'nothing was late yet', 'dim')
     show_causes(out, found, most)
     left_out = sum(window.left_out.values())
     if left_out:
         out.object('missed', count=left_out)
         out.line(f'{left_out:,} more paths came than are kept: they are not in these sums', 'dim')
+    if lost:
+        out.line(f'{lost:,} events came too fast since this began, and are not in these sums: raise the threshold', 'yellow')
     out.line()
 
 
@@ -194,7 +204,7 @@ def top_causes(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     try:
         for _ in range(args.turns or 10**9):
             follower.until(time.monotonic() + args.seconds)
-            show_top(window, out, args.number)
+            show_top(window, out, args.number, follower.buffers.lost)
             if signals.caught:
                 break
     finally:

@@ -169,6 +169,11 @@ class Buffers:
             pass
         while self._convert(sink):
             pass
+        return self.lost
+
+    @property
+    def lost(self) -> int:
+        """Events that found no room until now."""
         return self.instance.lost() + self.converter.unread
 
     def close(self) -> None:

@@ -35,6 +35,8 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
               'disk, the kind of a lock, a task, or empty; count says in how many of the operations', {
         'tracker': 'string', 'what': 'string', 'operations': 'integer', 'late_ns': 'integer', 'cause': 'string', 'detail': 'string',
         'count': 'integer', 'total_ns': 'integer', 'worst_ns': 'integer', 'share': 'number'}),
+    'window': ('top --by cause, before its causes: of how much time they are; lost: events that came too fast, since it began', {
+        'says': 'string', 'seconds': 'integer', 'lost': 'integer'}),
     'summary': ('watch, at its end: alike operations', {
         'tracker': 'string', 'who': 'string', 'what': 'string', 'count': 'integer', 'total_ns': 'integer',
         'worst_ns': 'integer', 'pending': 'integer', 'idle': 'boolean'}),

@@ -140,9 +140,28 @@ static void find_lost(struct latency_tracker *tracker)
 
 /* --- armed: destroy() does not wait for the worker ----------------------------- */
 
+/* By then all callers have ended. */
+#define GIVE_UP_NS	(8 * (u64)NSEC_PER_SEC)
+
+/*
+ * Of two and reuse, references may be lost, which destroy() would wait for; and then the module
+ * would stay, and no other twin could come. Once one is caught, it need not.
+ */
+static unsigned int twin_count_free(struct lt_pool *pool)
+{
+	u64 failed_ns = READ_ONCE(tt.failed_ns);
+
+	if ((two || reuse) && failed_ns &&
+	    latency_tracker_clock() - failed_ns > GIVE_UP_NS)
+		return pool->total;
+	return lt_pool_count_free(pool);
+}
+
 static void twin_really_destroy(struct latency_tracker *tracker);
 #define latency_tracker_destroy twin_really_destroy
+#define lt_pool_count_free twin_count_free
 #include "core/lifecycle.c"
+#undef lt_pool_count_free
 #undef latency_tracker_destroy
 #include "core/settings.c"
 #include "core/snapshot.c"

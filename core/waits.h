@@ -62,7 +62,7 @@ enum latency_tracker_wait_cause {
 
 /**
  * struct latency_tracker_wait - a wait that is over
- * @begin_ns: when it began, ns of latency_tracker_clock(), as all times
+ * @begin_ns: when it began, ns of latency_tracker_clock(), as all times; WORK: 0: not known
  * @end_ns: when it was over
  * @ready_ns: OFFCPU: when the task was woken, or lost its CPU; DISK: when the request was
  *	issued; 0: not known; CPU: for how long @by_pid had it

@@ -11,6 +11,8 @@
 #include "examples/critical_path/walk.h"
 #include "usecase/interrupt.h"
 
+static const char nobody[TASK_COMM_LEN] = "-";
+
 /* Of a task that slept, and was not waited for by name; or of what was queued. */
 enum lt_path_cause path_cause_of_waker(const struct latency_tracker_wait *wait)
 {
@@ -49,6 +51,8 @@ static struct hop hop_below(const struct hop *hop, int number, u64 from, u64 to,
 
 static void go_on(struct hop *next)
 {
+	if (next->from >= next->to)
+		return;
 	if (next->hop == next->path->hops)
 		path_add(next, next->to - next->from, LT_PATH_CUT);
 	else
@@ -61,7 +65,7 @@ static void follow(struct hop *hop, int number, u64 from, u64 to, pid_t pid,
 {
 	struct hop next = hop_below(hop, number, from, to, pid, comm);
 
-	if (pid > 0 && pid != hop->pid && from < to)
+	if (pid > 0 && pid != hop->pid)
 		go_on(&next);
 }
 
@@ -116,7 +120,6 @@ static void follow_raised(struct hop *hop, int number,
 			  const struct latency_tracker_wait *done)
 {
 	const struct lt_path_segment *parent = &hop->path->segments[number];
-	static const char nobody[TASK_COMM_LEN] = "-";
 	struct hop next = hop_below(hop, number, parent->start,
 				    parent->start + parent->delay, -1, nobody);
 	struct lt_path_segment *segment;
@@ -142,18 +145,6 @@ void path_name_function(struct lt_path_segment *segment, u64 function)
 	segment->name[strcspn(segment->name, " ")] = 0;
 }
 
-/* Until a work item was queued, if no task did that. */
-static void until_queued(struct hop *next, const struct latency_tracker_wait *done, u64 queued)
-{
-	static const char nobody[TASK_COMM_LEN] = "-";
-	struct hop none = *next;
-
-	none.pid = -1;
-	memcpy(none.comm, nobody, TASK_COMM_LEN);
-	none.to = queued;
-	path_add_until(&none, queued, path_cause_of_waker(done));
-}
-
 /*
  * The work item that a worker just did when it woke the task: before it was queued, what that
  * task did that queued it; then it waited for the worker, for what that did; and then what the
@@ -164,7 +155,7 @@ static void follow_work(struct hop *hop, int number,
 {
 	const struct lt_path_segment *parent = &hop->path->segments[number];
 	u64 start = parent->start, end = start + parent->delay;
-	u64 queued = clamp(done->begin_ns, start, end);
+	u64 queued = clamp(done->begin_ns ?: done->end_ns, start, end);
 	u64 begin = clamp(done->end_ns, queued, end);
 	struct lt_path_segment *segment;
 	struct hop next;
@@ -174,24 +165,21 @@ static void follow_work(struct hop *hop, int number,
 		queued = start;
 	if (begin - queued <= hop->path->least_ns)
 		begin = queued;
-	next = hop_below(hop, number, start, begin, done->pid, done->comm);
-	if (done->by_pid > 0)
-		follow(hop, number, start, queued, done->by_pid, done->by_comm);
-	else
-		until_queued(&next, done, queued);
-	next.next = queued;
+	follow(hop, number, start, queued, done->by_pid, done->by_comm);
+	next = hop_below(hop, number, start, queued, -1, nobody);
+	if (done->by_pid < 0)
+		path_add_until(&next, queued, path_cause_of_waker(done));
+	next = hop_below(hop, number, queued, begin, done->pid, done->comm);
 	segment = path_add(&next, begin - queued, LT_PATH_WORK);
 	if (segment) {
-		struct hop before = hop_below(&next, segment - hop->path->segments,
-					      queued, begin, done->pid, done->comm);
-
 		path_name_function(segment, done->where);
 		path_name_by(segment, done->by_comm, done->by_pid);
-		go_on(&before);
+		next = hop_below(&next, segment - hop->path->segments, queued, begin,
+				 done->pid, done->comm);
+		go_on(&next);
 	}
 	next = hop_below(hop, number, begin, end, done->pid, done->comm);
-	if (begin < end)
-		go_on(&next);
+	go_on(&next);
 }
 
 /**

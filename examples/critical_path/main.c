@@ -148,6 +148,17 @@ static const struct kernel_param_ops untracked_ops = {
 module_param_cb(untracked, &untracked_ops, NULL, 0444);
 MODULE_PARM_DESC(untracked, "Switches away from tasks whose waits are not seen: more tasks would help");
 
+static int untracked_works_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%lu\n", path_works_unseen());
+}
+
+static const struct kernel_param_ops untracked_works_ops = {
+	.get = untracked_works_get,
+};
+module_param_cb(untracked_works, &untracked_works_ops, NULL, 0444);
+MODULE_PARM_DESC(untracked_works, "Work items that began, of which it is not known who queued them");
+
 static int dropped_get(char *buffer, const struct kernel_param *kp)
 {
 	return sysfs_emit(buffer, "%llu\n",
@@ -171,7 +182,7 @@ static const struct kernel_param_ops memory_ops = {
 	.get = memory_get,
 };
 module_param_cb(memory_bytes, &memory_ops, NULL, 0444);
-MODULE_PARM_DESC(memory_bytes, "Memory of waits and tasks");
+MODULE_PARM_DESC(memory_bytes, "Memory of waits, tasks and work items");
 
 static bool tells(const char *tracker)
 {

@@ -79,6 +79,7 @@ void path_works_stop(void);
 void path_works_forget(const struct task_struct *task);
 u64 path_work_publish(void);
 u64 path_works_memory(void);
+unsigned long path_works_unseen(void);
 
 /* stacks.c: of long waits */
 int path_stacks_start(void);

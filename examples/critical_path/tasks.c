@@ -2,10 +2,8 @@
 /*
  * The waits of all tasks: who was off the CPU, when, why, and what has woken it.
  *
- * Each task that runs gets a place, by its address, one of four. A place is taken by a
- * compare-and-exchange, and given back when the memory of the task is freed; the owner of
- * a place never changes otherwise. If all four are taken, nothing is known of the task, which
- * is counted.
+ * Each task that runs gets a place, see owners.h. If all that it may have are taken, nothing is
+ * known of the task, which is counted.
  *
  * Who writes to a place:
  *
@@ -18,8 +16,6 @@
  *
  * Only a long wait is published, when it is over, and only for one the waker is noted.
  */
-#include <linux/atomic.h>
-#include <linux/hash.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/pid.h>
@@ -29,12 +25,11 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
+#include "examples/critical_path/owners.h"
 #include "examples/critical_path/path.h"
 #include "usecase/interrupt.h"
 #include "usecase/off_cpu.h"
 #include "wrapper/sched.h"
-
-#define WAYS	4
 
 /**
  * struct place - what is known of a task
@@ -75,13 +70,8 @@ struct place {
 	char waker_comm[TASK_COMM_LEN];
 };
 
-struct set {
-	const struct task_struct *owner[WAYS];
-};
-
-static struct set *sets;
+static struct path_owners owners;
 static struct place *places;
-static unsigned int set_bits;
 static DEFINE_PER_CPU(unsigned long, lost);
 
 /* The task that was switched to last, and its place: it is the next one to be switched from. */
@@ -101,20 +91,11 @@ static __always_inline bool is_long(u64 ns)
 	return unlikely(ns >= READ_ONCE(path_least_ns));
 }
 
-static unsigned int set_of(const struct task_struct *task)
-{
-	return hash_ptr(task, set_bits);
-}
-
 static struct place *place_of(const struct task_struct *task)
 {
-	unsigned int set = set_of(task), way;
+	int number = path_owners_find(&owners, task);
 
-	for (way = 0; way < WAYS; way++) {
-		if (READ_ONCE(sets[set].owner[way]) == task)
-			return &places[set * WAYS + way];
-	}
-	return NULL;
+	return number < 0 ? NULL : &places[number];
 }
 
 /* Of a time that the kernel counts by ticks. */
@@ -147,20 +128,15 @@ static void count_from(struct place *place, const struct task_struct *task, u64 
 /* A place for a task that has none. */
 static noinline struct place *take_place(struct task_struct *task, u64 since)
 {
-	unsigned int set = set_of(task), way;
-	struct place *place;
+	int number = path_owners_take(&owners, task);
 
-	for (way = 0; way < WAYS; way++) {
-		if (READ_ONCE(sets[set].owner[way]) ||
-		    cmpxchg(&sets[set].owner[way], NULL, task))
-			continue;
-		place = &places[set * WAYS + way];
-		count_from(place, task, since);
-		WRITE_ONCE(place->in_ns, 0);
-		return place;
+	if (number < 0) {
+		this_cpu_inc(lost);
+		return NULL;
 	}
-	this_cpu_inc(lost);
-	return NULL;
+	count_from(&places[number], task, since);
+	WRITE_ONCE(places[number].in_ns, 0);
+	return &places[number];
 }
 
 static void describe_waker(struct latency_tracker_wait *wait,
@@ -379,16 +355,13 @@ static void probe_sched_wakeup_new(void *data, struct task_struct *task)
 
 static void probe_sched_process_free(void *data, struct task_struct *task)
 {
-	unsigned int set = set_of(task), way;
+	int number = path_owners_find(&owners, task);
 
 	path_works_forget(task);
-	for (way = 0; way < WAYS; way++) {
-		if (READ_ONCE(sets[set].owner[way]) != task)
-			continue;
-		WRITE_ONCE(places[set * WAYS + way].out_ns, 0);
-		/* Pairs with the cmpxchg() of take_place(). */
-		smp_store_release(&sets[set].owner[way], NULL);
-	}
+	if (number < 0)
+		return;
+	WRITE_ONCE(places[number].out_ns, 0);
+	path_owners_give(&owners, number);
 }
 
 struct lt_probe path_probes[] = {
@@ -452,16 +425,15 @@ unsigned long path_tasks_lost(void)
 
 u64 path_tasks_memory(void)
 {
-	return (sizeof(*sets) + WAYS * sizeof(*places)) << set_bits;
+	return path_owners_places(&owners) * (sizeof(*owners.tasks) + sizeof(*places));
 }
 
 /* For about @nr tasks. Before there are probes; task, may sleep. 0 or -ENOMEM. */
 int path_tasks_start(unsigned int nr)
 {
-	set_bits = ilog2(nr / WAYS);
-	sets = vzalloc(sizeof(*sets) << set_bits);
-	places = vzalloc((WAYS * sizeof(*places)) << set_bits);
-	if (sets && places)
+	if (path_owners_make(&owners, ilog2(nr / PATH_WAYS)))
+		places = vzalloc(path_owners_places(&owners) * sizeof(*places));
+	if (places)
 		return 0;
 	path_tasks_stop();
 	return -ENOMEM;
@@ -470,8 +442,7 @@ int path_tasks_start(unsigned int nr)
 /* There are no probes any more. */
 void path_tasks_stop(void)
 {
-	vfree(sets);
+	path_owners_free(&owners);
 	vfree(places);
-	sets = NULL;
 	places = NULL;
 }

@@ -2,20 +2,24 @@
 /*
  * Work items: which one a worker does, who has queued it, and when.
  *
- * What is queued is kept by the address of the work item, in one place that others with the same
- * hash overwrite. A worker looks it up when it begins, since the item may be queued again while
- * it runs. So what is kept of a worker is written and read by that task only, and its place is
- * its own until the memory of the task is freed.
+ * How an item was queued is kept by its address, in one of the places, until it begins. Whoever
+ * finds a place busy leaves it, and others with the same hash overwrite it: then it is not known
+ * how the item was queued, which is counted when it begins. Nor is it if it was queued again before
+ * that: the kernel lets it be queued from just before it begins on.
+ *
+ * What is kept of a worker is written and read by that task only.
  */
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/hash.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
+#include "examples/critical_path/owners.h"
 #include "examples/critical_path/path.h"
 #include "usecase/function.h"
 #include "usecase/interrupt.h"
@@ -23,135 +27,160 @@
 
 #define QUEUED_BITS	11
 #define WORKERS_BITS	8
-#define WAYS		4
 
 /**
- * struct queued - a work item was queued
- * @work: which one
- * @ns: when
- * @seq: odd while another item is written
- * @pid: of the task that queued it; -1: none did
+ * struct queueing - how a work item was queued
+ * @ns: when; 0: that is not known
+ * @pid: of the task that queued it; -1: none did, or none is known
  * @context: where, enum offcpu_context
  * @is_timer: by a timer that expired
  * @comm: of @pid; "-"
  */
-struct queued {
-	const struct work_struct *work;
+struct queueing {
 	u64 ns;
-	unsigned int seq;
 	pid_t pid;
 	u8 context;
 	bool is_timer;
 	char comm[TASK_COMM_LEN];
+};
+
+/**
+ * struct queued - a work item that has not begun
+ * @work: which one; NULL: none
+ * @is_busy: a CPU reads or writes this
+ * @is_again: it may be another one's begin that comes next: it was queued twice
+ * @how: it was queued the last time
+ */
+struct queued {
+	const struct work_struct *work;
+	unsigned int is_busy;
+	bool is_again;
+	struct queueing how;
 } ____cacheline_aligned;
 
 /**
  * struct worker - what a worker does
  * @begin: when that began
- * @func: function of the work item; NULL: it was not seen when that was queued
- * @queued: how it was
+ * @func: function of the work item; NULL: that is not known
+ * @how: the item was queued
  */
 struct worker {
 	u64 begin;
 	work_func_t func;
-	struct queued queued;
+	struct queueing how;
 };
 
 static struct queued *queued;
-static const struct task_struct **owners;
+static struct path_owners owners;
 static struct worker *workers;
+static DEFINE_PER_CPU(unsigned long, unseen);
 
 /* What flush_work() puts behind a work item, to be woken when that is done. */
 static struct lt_function barrier = { .name = "wq_barrier_func" };
 
+/* Nobody waits for it. With preemption off. */
+static bool claim(struct queued *place)
+{
+	/* Pairs with let_go(). */
+	return !READ_ONCE(place->is_busy) && !cmpxchg(&place->is_busy, 0, 1);
+}
+
+static void let_go(struct queued *place)
+{
+	/* What was written comes first; pairs with the cmpxchg() of claim(). */
+	smp_store_release(&place->is_busy, 0);
+}
+
+static void note_queueing(struct queueing *how)
+{
+	how->ns = latency_tracker_clock();
+	how->context = lt_context();
+	if (how->context == OFFCPU_CONTEXT_TASK) {
+		how->pid = current->pid;
+		how->is_timer = false;
+		memcpy(how->comm, current->comm, TASK_COMM_LEN);
+	} else {
+		how->pid = -1;
+		how->is_timer = lt_interrupt_is_timer();
+		strscpy_pad(how->comm, "-", TASK_COMM_LEN);
+	}
+}
+
+/* With the lock of the pool of workers, so no interrupt comes. */
 static void probe_workqueue_queue_work(void *data, lt_work_cpu_t cpu,
 				       struct pool_workqueue *pwq,
 				       struct work_struct *work)
 {
 	struct queued *place = &queued[hash_ptr(work, QUEUED_BITS)];
-	unsigned int seq = READ_ONCE(place->seq);
 
-	/* Of one that comes while another CPU writes, nothing is known. Pairs with look_up(). */
-	if (seq & 1 || cmpxchg(&place->seq, seq, seq + 1) != seq)
+	if (!claim(place))
 		return;
-	WRITE_ONCE(place->work, work);
-	place->ns = latency_tracker_clock();
-	place->context = lt_context();
-	if (place->context == OFFCPU_CONTEXT_TASK) {
-		place->pid = current->pid;
-		place->is_timer = false;
-		memcpy(place->comm, current->comm, TASK_COMM_LEN);
-	} else {
-		place->pid = -1;
-		place->is_timer = lt_interrupt_is_timer();
-		strscpy_pad(place->comm, "-", TASK_COMM_LEN);
-	}
-	/* It is whole; pairs with look_up(). */
-	smp_store_release(&place->seq, seq + 2);
+	place->is_again = place->work == work;
+	place->work = work;
+	note_queueing(&place->how);
+	let_go(place);
 }
 
-static bool look_up(const struct work_struct *work, struct queued *copy)
+/* It begins. False: it is not known how it was queued. */
+static bool take_queueing(const struct work_struct *work, struct queueing *how)
 {
-	const struct queued *place = &queued[hash_ptr(work, QUEUED_BITS)];
-	/* Pairs with the release of the probe. */
-	unsigned int seq = smp_load_acquire(&place->seq);
+	struct queued *place = &queued[hash_ptr(work, QUEUED_BITS)];
+	bool is_known = false;
 
-	if (seq & 1)
-		return false;
-	/* It is thrown away if it changes meanwhile. */
-	data_race(*copy = *place);
-	smp_rmb();	/* pairs with the cmpxchg() of the probe */
-	return READ_ONCE(place->seq) == seq && copy->work == work;
+	preempt_disable_notrace();
+	if (claim(place)) {
+		if (place->work == work) {
+			is_known = !place->is_again;
+			*how = place->how;
+			place->work = NULL;
+		}
+		let_go(place);
+	}
+	preempt_enable_notrace();
+	return is_known;
 }
 
-static const struct task_struct **owners_of(const struct task_struct *task)
+/* The place of @current; it may take one. */
+static struct worker *take_worker(void)
 {
-	return &owners[hash_ptr(task, WORKERS_BITS) * WAYS];
-}
+	int number = path_owners_find(&owners, current);
 
-/* The place of @task, or one that it takes for itself. */
-static struct worker *worker_of(const struct task_struct *task, bool takes)
-{
-	const struct task_struct **set = owners_of(task);
-	unsigned int way;
-
-	for (way = 0; way < WAYS; way++) {
-		if (READ_ONCE(set[way]) == task)
-			return &workers[set - owners + way];
-	}
-	for (way = 0; takes && way < WAYS; way++) {
-		if (!READ_ONCE(set[way]) && !cmpxchg(&set[way], NULL, task))
-			return &workers[set - owners + way];
-	}
-	return NULL;
+	if (number < 0)
+		number = path_owners_take(&owners, current);
+	return number < 0 ? NULL : &workers[number];
 }
 
 /* The memory of @task is freed. */
 void path_works_forget(const struct task_struct *task)
 {
-	const struct task_struct **set = owners_of(task);
-	unsigned int way;
+	int number = path_owners_find(&owners, task);
 
-	for (way = 0; way < WAYS; way++) {
-		if (READ_ONCE(set[way]) != task)
-			continue;
-		/* What it has done is forgotten; pairs with the cmpxchg() of worker_of(). */
-		smp_store_release(&set[way], NULL);
-	}
+	if (number >= 0)
+		path_owners_give(&owners, number);
 }
 
 static void probe_workqueue_execute_start(void *data, struct work_struct *work)
 {
+	static const struct queueing unknown = { .pid = -1, .comm = "-" };
 	struct worker *worker;
 
 	/* Some run in a soft interrupt. */
 	if (!in_task() || (unsigned long)work->func == barrier.start)
 		return;
-	worker = worker_of(current, true);
-	if (!worker)
+	worker = take_worker();
+	if (!worker) {
+		this_cpu_inc(unseen);
 		return;
+	}
 	worker->begin = latency_tracker_clock();
-	worker->func = look_up(work, &worker->queued) ? work->func : NULL;
+	worker->func = work->func;
+	if (take_queueing(work, &worker->how))
+		return;
+	this_cpu_inc(unseen);
+	worker->how = unknown;
+	/* It may be a barrier, if that could not be found. */
+	if (!barrier.size)
+		worker->func = NULL;
 }
 
 struct lt_probe path_work_probes[] = {
@@ -161,6 +190,17 @@ struct lt_probe path_work_probes[] = {
 
 const unsigned int path_nr_work_probes = ARRAY_SIZE(path_work_probes);
 
+/* Work items that began, of which it is not known how they were queued. */
+unsigned long path_works_unseen(void)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(unseen, cpu));
+	return sum;
+}
+
 /*
  * Which work item does @current do, if it is a worker? Its number as a wait, or 0. In a probe,
  * in a task.
@@ -169,31 +209,33 @@ u64 path_work_publish(void)
 {
 	const struct worker *worker;
 	struct latency_tracker_wait wait;
+	int number;
 
 	if (!(current->flags & PF_WQ_WORKER) || !current_work())
 		return 0;
-	worker = worker_of(current, false);
-	if (!worker || !worker->func)
+	number = path_owners_find(&owners, current);
+	if (number < 0 || !workers[number].func)
 		return 0;
+	worker = &workers[number];
 	wait = (struct latency_tracker_wait) {
 		.kind = LATENCY_TRACKER_WAIT_WORK,
-		.begin_ns = worker->queued.ns,
+		.begin_ns = worker->how.ns,
 		.end_ns = worker->begin,
 		.where = (unsigned long)worker->func,
 		.pid = current->pid,
-		.by_pid = worker->queued.pid,
-		.context = worker->queued.context,
-		.is_timer = worker->queued.is_timer,
+		.by_pid = worker->how.pid,
+		.context = worker->how.context,
+		.is_timer = worker->how.is_timer,
 	};
 	memcpy(wait.comm, current->comm, TASK_COMM_LEN);
-	memcpy(wait.by_comm, worker->queued.comm, TASK_COMM_LEN);
+	memcpy(wait.by_comm, worker->how.comm, TASK_COMM_LEN);
 	return latency_tracker_wait_publish(&wait);
 }
 
 u64 path_works_memory(void)
 {
 	return (sizeof(*queued) << QUEUED_BITS) +
-	       ((WAYS * (sizeof(*owners) + sizeof(*workers))) << WORKERS_BITS);
+	       path_owners_places(&owners) * (sizeof(*owners.tasks) + sizeof(*workers));
 }
 
 /* Before there are probes; task, may sleep. 0 or -ENOMEM. */
@@ -201,9 +243,9 @@ int path_works_start(void)
 {
 	lt_function_find(&barrier, 1);
 	queued = vzalloc(sizeof(*queued) << QUEUED_BITS);
-	owners = vzalloc((WAYS * sizeof(*owners)) << WORKERS_BITS);
-	workers = vzalloc((WAYS * sizeof(*workers)) << WORKERS_BITS);
-	if (queued && owners && workers)
+	if (path_owners_make(&owners, WORKERS_BITS))
+		workers = vzalloc(path_owners_places(&owners) * sizeof(*workers));
+	if (queued && workers)
 		return 0;
 	path_works_stop();
 	return -ENOMEM;
@@ -212,10 +254,9 @@ int path_works_start(void)
 /* There are no probes any more. */
 void path_works_stop(void)
 {
+	path_owners_free(&owners);
 	vfree(queued);
-	vfree(owners);
 	vfree(workers);
 	queued = NULL;
-	owners = NULL;
 	workers = NULL;
 }

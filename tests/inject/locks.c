@@ -9,6 +9,7 @@
  *	KIND 0 KIND	take it, and the other one, and give both back
  *	KIND MS work	have a work item take it and hold it for MS, and wait for that
  *	KIND MS queue	likewise, behind all others that were queued so
+ *	KIND MS again	likewise, with an item that was queued, and taken out again
  *	semaphore MS give  take it, hold it for MS, and have a work item there give it back
  *
  * The write returns when that is over. A spinlock is to be held in a loop. A signal ends the
@@ -176,11 +177,15 @@ static void give_back(struct work_struct *work)
 }
 
 static int have_it_done(struct workqueue_struct *queue, work_func_t func,
-			const char *kind, unsigned int ms)
+			const char *kind, unsigned int ms, bool is_again)
 {
 	struct job job = { .kind = kind, .ms = ms };
 
 	INIT_WORK_ONSTACK(&job.work, func);
+	if (is_again) {
+		queue_work(queue, &job.work);
+		cancel_work_sync(&job.work);
+	}
 	queue_work(queue, &job.work);
 	flush_work(&job.work);
 	destroy_work_on_stack(&job.work);
@@ -192,7 +197,7 @@ static int have_it_given_back(unsigned int ms)
 {
 	down(&hold_semaphore);
 	msleep(ms);
-	return have_it_done(hold_queue, give_back, "", 0);
+	return have_it_done(hold_queue, give_back, "", 0, false);
 }
 
 static ssize_t hold_write(struct file *file, const char __user *from, size_t len,
@@ -210,9 +215,9 @@ static ssize_t hold_write(struct file *file, const char __user *from, size_t len
 	if (sscanf(line, "%15s %u %15s", kind, &ms, how) < 2 || ms > HOLD_MAX_MS)
 		return -EINVAL;
 	if (!strcmp(how, "work"))
-		err = have_it_done(lt_unbound_wq, do_job, kind, ms);
-	else if (!strcmp(how, "queue"))
-		err = have_it_done(hold_queue, do_job, kind, ms);
+		err = have_it_done(lt_unbound_wq, do_job, kind, ms, false);
+	else if (!strcmp(how, "queue") || !strcmp(how, "again"))
+		err = have_it_done(hold_queue, do_job, kind, ms, !strcmp(how, "again"));
 	else if (!strcmp(how, "give"))
 		err = have_it_given_back(ms);
 	else

@@ -34,7 +34,8 @@ void tt_fail(enum tt_oracle oracle, const char *why, u64 a, u64 b)
 	tt.why = why;
 	tt.args[0] = a;
 	tt.args[1] = b;
-	tt.failed_ns = latency_tracker_clock();
+	/* Pairs with twin_count_free(). */
+	WRITE_ONCE(tt.failed_ns, latency_tracker_clock());
 	/* Pairs with the smp_load_acquire() in main.c. */
 	smp_store_release(&tt.stop, true);
 }

@@ -125,7 +125,7 @@ class Window:
 
     def add(self, path: Path) -> None:
         """One."""
-        self.seen = True
+        self.seen = self.seen or not path.idle
         self.paths.append(path)
         if len(self.paths) > MOST:
             self._sum_up(self.paths.popleft())

@@ -235,8 +235,8 @@ int cmd_chain(char **argv)
 			be_task(step);
 		if (pid < 0 || read(ready[0], &byte, 1) != 1)
 			die("fork");
-		/* D: for a lock of the kernel, or with one. */
-		while (!memchr("SD", state_of(pid), 2))
+		/* D: for a lock of the kernel, or with one. Z: it has had that, on a slow machine. */
+		while (!memchr("SDZ", state_of(pid), 3))
 			usleep(2000);
 	}
 	if (!is_kernel(end) && write(go[1], "x", 1) != 1)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Chains of tasks that wait for each other, by their own clocks: see tests/guest/inject/chain.c.
 
-    chain.py random N SEED      N chains, at random, and how long each task works: words for "inject chain"
+    chain.py random N SEED      N chains, at random, and how long each task works: words for "inject chain". Each end
+                                is that of every seventh one
     chain.py judge TRACE TOLD   is the critical path of each what was done? TOLD has lines of "inject chain" and
                                 of the module that holds locks, with chain=NUMBER in front. One line for
                                 each chain, and last: chains=N named=N right=N; named are those in which every hop is named, and
@@ -23,22 +24,30 @@ MS = 10**6
 SLOW = int(os.environ.get('LAB_SLOW', '1'))
 
 
-def at_random():
+def at_random(end):
     links = [random.choice(LINKS) for _ in range(random.randrange(1, 4))]
-    end = random.choice(('sleep', 'spin', 'disk', *KERNEL))
     return f"{'+'.join([*links, f'{end}:{random.randrange(150, 300) * SLOW}'])} {random.randrange(3, 20)}"
+
+
+def chains_at_random(number):
+    ends = ['sleep', 'spin', 'disk', 'swap', *KERNEL]
+    while number > 0:
+        random.shuffle(ends)
+        for end in ends[:number]:
+            print(at_random(end))
+        number -= len(ends)
 
 
 # --- the judge ------------------------------------------------------------------------
 
-# What a task waits for by a link, and what the last one does.
-CAUSES = {'pipe': ('task', '-'), 'futex': ('lock', 'futex'), 'flock': ('lock', 'flock'),
-          'mutex': ('lock', 'mutex'), 'rwsem_write': ('lock', 'rwsem_write'), 'rt_mutex': ('lock', 'rt_mutex'),
-          'sleep': ('timer', None), 'spin': ('running', None), 'disk': ('disk', 'nullb0')}
-
-
-# Of PREEMPT_RT: other locks.
-REALTIME = {'mutex': ('rt_mutex',), 'rwsem_write': ('rwbase_write', 'rt_mutex')}
+# What a task waits for by a link, and what the last one does: causes, and names. PREEMPT_RT has other locks, and newer kernels name
+# a disk as its directory. Whether a page that was swapped out is memory that is short, the kernel decides.
+CAUSES = {'pipe': (('task',), ('-',)), 'futex': (('lock',), ('futex',)), 'flock': (('lock',), ('flock',)),
+          'mutex': (('lock',), ('mutex', 'rt_mutex')), 'rwsem_write': (('lock',), ('rwsem_write', 'rwbase_write', 'rt_mutex')),
+          'rt_mutex': (('lock',), ('rt_mutex',)), 'sleep': (('timer',), None), 'spin': (('running',), None),
+          'disk': (('disk',), ('nullb0',)), 'swap': (('disk', 'memory'), ('nullb1', 'lt-swap'))}
+# Each request of a disk takes so long.
+REQUEST = 200 * MS * SLOW
 UNKNOWN = ('unknown', 'lost', 'cut')
 
 
@@ -70,9 +79,9 @@ def wait_of(tasks, turns, step, begin):
     """What a task has waited for, from when to when; and its CPU time: at least, at most."""
     one = dict(tasks[step])
     last = step == max(tasks) and one['by'] not in LINKS
-    cause, name = CAUSES[one['by']]
+    causes, names = CAUSES[one['by']]
     if last and one['by'] in KERNEL:
-        cause, name = 'timer', None
+        causes, names = CAUSES['sleep']
         one.update(asked=turns[one['pid']]['got'], got=turns[one['pid']]['gave'], worked=0)
     elif not last:
         # Until the next one gave what it had.
@@ -83,7 +92,7 @@ def wait_of(tasks, turns, step, begin):
         waited = one['before'] + one['used'] + one['worked']
     elif last and one['by'] not in KERNEL:
         waited -= one['used']
-    return cause, name, waited, one['worked'], one['before'] + one['used'] + one['worked']
+    return causes, names, waited, one['worked'], one['before'] + one['used'] + one['worked']
 
 
 def name_wrong(tasks, step, waits):
@@ -107,28 +116,37 @@ def time_wrong(step, told, behind, took, ran):
     return error, wrong
 
 
+def request_wrong(by, waits, path):
+    """What a task waited for is a request of the disk, and that took as long as the disk does."""
+    if by not in ('disk', 'swap'):
+        return [], []
+    numbers = {fields['segment'] for fields in waits}
+    below = [fields for fields in path if fields['parent'] in numbers and fields['cause'] == 'device' and fields['name'] in CAUSES[by][1]]
+    unnamed, told = [] if below else ['no device'], sum(fields['delay'] for fields in below)
+    if by == 'swap' and not all('do_swap_page' in fields['stack'] for fields in waits):
+        unnamed.append('no swap-in')
+    return unnamed, [f'in the device for {told / MS:.2f} of {REQUEST / MS} ms'] * (abs(told - REQUEST) > max(2 * MS * SLOW, REQUEST / 50))
+
+
 def check(tasks, turns, path):
     """What of the path of a chain is not named, which times are wrong, and by how many ns a wait at most."""
     unnamed, wrong, worst = sums(path), [], 0
     if len(path) != path[0]['segments']:
         unnamed.append('segments are missing')
     for step, one in sorted(tasks.items()):
-        cause, name, took, least, most = wait_of(tasks, turns, step, path[0]['start'])
+        causes, names, took, least, most = wait_of(tasks, turns, step, path[0]['start'])
         mine = [fields for fields in path if fields['hop'] == step and fields['pid'] == one['pid']]
         sums_of = Counter()
         for fields in mine:
             sums_of[fields['cause']] += fields['delay']
-        waits = [fields for fields in mine if fields['cause'] == cause and
-                 (name in (None, fields['name']) or fields['name'] in REALTIME.get(name, ()))]
-        unnamed += name_wrong(tasks, step, waits)
+        waits = [fields for fields in mine if fields['cause'] in causes and (names is None or fields['name'] in names)]
+        missing, late = request_wrong(one['by'], waits, path)
+        unnamed, wrong = unnamed + name_wrong(tasks, step, waits) + missing, wrong + late
         # What interrupts take of a task is its CPU time, for the kernel.
-        told = sum(fields['delay'] for fields in waits) + sums_of['interrupt'] * (cause == 'running')
+        told = sum(fields['delay'] for fields in waits) + sums_of['interrupt'] * ('running' in causes)
         error, late = time_wrong(step, told, sums_of['cpu'] + sums_of['unknown'], took,
                                  (sums_of['running'], sums_of['interrupt'] + sums_of['unknown'], least, most))
         worst, wrong = max(worst, error), wrong + late
-    if tasks[max(tasks)]['by'] == 'disk' and not any(
-            fields['cause'] == 'device' and fields['name'] == 'nullb0' for fields in path):
-        unnamed.append('no device')
     unknown = sum(fields['delay'] for fields in path if fields['hop'] == 0 and fields['cause'] in UNKNOWN)
     # Or 15 ms: a machine that is emulated takes its time for each switch.
     if unknown > max(path[0]['total'] / 20, 15 * MS * SLOW):
@@ -185,8 +203,7 @@ def main():
         judge(*words)
         return
     random.seed(int(words[1]))
-    for _ in range(int(words[0])):
-        print(at_random())
+    chains_at_random(int(words[0]))
 
 
 if __name__ == '__main__':

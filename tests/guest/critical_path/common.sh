@@ -89,3 +89,31 @@ no_quota()
 {
 	wait_for 10 rmdir "$group" 2>/dev/null
 }
+
+# slow_swap NS: swap space on a disk of its own, each request of which takes so long. One page is read at a time.
+slow_swap()
+{
+	local dir=/sys/kernel/config/nullb/lt-swap setting
+
+	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+	mkdir $dir || give_up "no null_blk in configfs"
+	for setting in irqmode=2 queue_mode=2 completion_nsec="$1" size=64 memory_backed=1 power=1; do
+		echo "${setting#*=}" >"$dir/${setting%=*}" || give_up "no $setting"
+	done
+	# Newer kernels call it as the directory.
+	swap=/dev/lt-swap
+	[ -b $swap ] || swap=/dev/nullb$(<$dir/index)
+	wait_for 20 test -b "$swap" || give_up "no disk $swap"
+	if ! mkswap "$swap" >/dev/null || ! swapon "$swap"; then
+		give_up "no swap"
+	fi
+	cluster=$(</proc/sys/vm/page-cluster)
+	echo 0 >/proc/sys/vm/page-cluster
+}
+
+no_slow_swap()
+{
+	swapoff "$swap"
+	echo "$cluster" >/proc/sys/vm/page-cluster
+	rmdir /sys/kernel/config/nullb/lt-swap
+}

@@ -23,6 +23,7 @@ static int nr;
 static char end[16];
 static long end_ms, work_ms;
 static int ready[2], go[2];
+static volatile char *swapped;
 
 static u64 cpu_time(void)
 {
@@ -127,6 +128,29 @@ static void wait_for(struct thing *thing, u64 *asked)
 		die("read");
 }
 
+/*
+ * A page that is in the swap space only. What has been written stays in memory as well: when it is
+ * read there, it is clean, and goes at once the next time.
+ */
+static void swap_out(void)
+{
+	unsigned char is_there = 1;
+	int tries;
+
+	swapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (swapped == MAP_FAILED)
+		die("mmap");
+	*swapped = 1;
+	for (tries = 0; is_there & 1; tries++) {
+		(void)*swapped;
+		if (tries == 2000 || madvise((void *)swapped, 4096, MADV_PAGEOUT))
+			die("MADV_PAGEOUT");
+		usleep(5000);
+		if (mincore((void *)swapped, 4096, &is_there))
+			die("mincore");
+	}
+}
+
 static void do_end(u64 *asked)
 {
 	char *buffer;
@@ -143,6 +167,8 @@ static void do_end(u64 *asked)
 			usleep(!strcmp(end, "nap") ? 300 : 1300);
 	} else if (is_kernel(end)) {
 		hold_kernel(end, end_ms);
+	} else if (!strcmp(end, "swap")) {
+		(void)*swapped;
 	} else {
 		fd = open("/dev/nullb0", O_RDONLY | O_DIRECT);
 		buffer = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -161,6 +187,8 @@ static void be_task(int step)
 	char byte;
 
 	prctl(PR_SET_NAME, (char[]){ 'l', 't', '-', 'c', '0' + step, 0 });
+	if (!want && !strcmp(end, "swap"))
+		swap_out();
 	if (have)
 		take(have);
 	if (write(ready[1], ".", 1) != 1)
@@ -216,7 +244,7 @@ static void parse(char *words)
  *
  * LINKs: pipe, futex (a mutex of processes), flock. ENDs: sleep, spin, nap and doze (some work,
  * and then to sleep again and again, for less than 1 ms or for more), disk (a read from
- * /dev/nullb0), and mutex, rwsem_write, rt_mutex: the last but one waits for a lock of the
+ * /dev/nullb0), swap (it touches a page that is in the swap space), and mutex, rwsem_write, rt_mutex: the last but one waits for a lock of the
  * kernel that the last one holds, asleep.
  */
 int cmd_chain(char **argv)

@@ -22,6 +22,8 @@ static noinline void tell_late(const struct lt_usecase *usecase,
 		.start_ns = verdict->start_ns,
 		.now_ns = verdict->now_ns,
 		.flag = verdict->flag,
+		.pid = -1,
+		.comm = "-",
 		.operation = "-",
 	};
 	struct lt_belongs to = {};
@@ -33,8 +35,8 @@ static noinline void tell_late(const struct lt_usecase *usecase,
 		memcpy(late.comm, to.task->comm, TASK_COMM_LEN);
 		if (usecase->group_name != lt_class_name)
 			usecase->group_name(to.id, late.operation);
-		latency_tracker_wait_late(&late);
 	}
+	latency_tracker_wait_late(&late);
 	rcu_read_unlock();
 }
 

@@ -9,6 +9,7 @@
                                 each chain, and last: chains=N named=N right=N; named are those in which every hop is named, and
                                 all adds up; right are those of which each part is as long, within 2 ms or 2 %
     chain.py invented TRACE TOLD   how many segments of the one chain name a task that is none of it
+    chain.py sums TRACE         how many paths are complete, and how many of them do not add up: paths=N wrong=N
 """
 import os
 import random
@@ -194,10 +195,20 @@ def invented(trace, told):
     print(f'invented={len(others)}')
 
 
+def add_up(trace):
+    """The begin of a trace may be lost, and a path with it."""
+    whole = [path for path in paths_of(trace).values() if len(path) == path[0]['segments']]
+    wrong = [text for path in whole for text in sums(path)]
+    print('\n'.join([*wrong[:10], f'paths={len(whole)} wrong={len(wrong)}']))
+
+
 def main():
     what, *words = sys.argv[1:]
     if what == 'invented':
         invented(*words)
+        return
+    if what == 'sums':
+        add_up(*words)
         return
     if what == 'judge':
         judge(*words)

@@ -49,7 +49,7 @@
  *   slot_end, slot_try_end,
  *   slot_free
  *   event_whole, whole_begin,       x      x        x       x      no
- *   whole_in_time
+ *   whole_in_time, whole_many
  *   event_cancel, for_each_event    x      x        x       x      no
  *   get_event, hold_event,          x      x        x       x      no
  *   put_event
@@ -57,7 +57,7 @@
  *   get_timeout, get_profile, clock,
  *   get_groups, get_least_threshold,
  *   set_own_least, is_late,
- *   get_per_minute
+ *   get_per_minute, get_tracking
  *   record_begin, record_end,       x      x        x       x      no
  *   wait_publish, wait_late
  *   create, destroy, clear,         -      -        -       x      yes
@@ -103,6 +103,8 @@ u64 latency_tracker_whole_begin(const struct latency_tracker *tracker);
 u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
 				  u64 end_ns, const void *priv,
 				  const void *out_data);
+int latency_tracker_whole_many(struct latency_tracker *tracker, u64 delay_ns,
+			       u32 nr, const void *priv);
 int latency_tracker_event_end(struct latency_tracker *tracker,
 			      struct latency_tracker_event *event, u32 out_id,
 			      void *out_data, u64 end_ns);

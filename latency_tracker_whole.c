@@ -167,3 +167,40 @@ u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
 	return 0;
 }
 EXPORT_SYMBOL_GPL(latency_tracker_whole_in_time);
+
+/**
+ * latency_tracker_whole_many() - operations that took about as long have begun and ended
+ * @tracker: not NULL
+ * @delay_ns: how long each took
+ * @nr: how many
+ * @priv: for their groups: what an event would have as private bytes
+ *
+ * For a caller that has counted them itself, and knows that none was late.
+ *
+ * Context: Task, softirq or hard interrupt.
+ * Return: 0; -ESHUTDOWN if tracking is off; -EAGAIN if RCU is not watching.
+ */
+int latency_tracker_whole_many(struct latency_tracker *tracker, u64 delay_ns,
+			       u32 nr, const void *priv)
+{
+	u64 id[LATENCY_TRACKER_DIMENSIONS] = {};
+	int ret = -ESHUTDOWN;
+
+	if (!nr)
+		return 0;
+	if (!lt_enter(tracker))
+		return -EAGAIN;
+	if (likely(READ_ONCE(tracker->tracking_on))) {
+		this_cpu_add(tracker->counters->value[LT_STARTED], nr);
+		this_cpu_add(tracker->counters->value[LT_FINISHED], nr);
+		lt_profile_add_many(&tracker->profile, delay_ns, nr);
+		if (lt_groups_are_on(&tracker->groups)) {
+			lt_groups_ids(&tracker->groups, NULL, priv, NULL, id);
+			lt_groups_count_many(&tracker->groups, id, delay_ns, nr);
+		}
+		ret = 0;
+	}
+	lt_leave();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(latency_tracker_whole_many);

@@ -163,6 +163,39 @@ notrace bool lt_cells_count(struct lt_cells *cells, const u64 *id, u64 delay_ns)
 	return half;
 }
 
+/**
+ * lt_cells_add() - count more operations, like the one before
+ * @cells: where lt_cells_count() has just counted one, in the same section
+ * @id: as there
+ * @delay_ns: as there
+ * @nr: how many more
+ *
+ * Context: As lt_cells_count().
+ */
+void lt_cells_add(struct lt_cells *cells, const u64 *id, u64 delay_ns, u32 nr)
+{
+	u64 bucket = lt_cells_bucket(delay_ns) + 1;
+	struct lt_cells_cpu __percpu *cpu = cells->cpu;
+	struct lt_cell *cell;
+	unsigned int i;
+	bool half;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_sched_held(), "not in a section");
+	for (i = 0; i < cells->dimensions; i++) {
+		cell = NULL;
+		if (id[i] < LATENCY_TRACKER_GROUP_MAX)
+			cell = find_cell(cells, id[i] << LT_CELLS_SHIFT | i << 8 | bucket,
+					 &half);
+		if (cell) {
+			local64_add(nr, &cell->count);
+			local64_add(nr * delay_ns, &cell->sum_ns);
+		} else {
+			this_cpu_add(cpu->rest[i].count[lt_cells_bucket(delay_ns)], nr);
+			this_cpu_add(cpu->rest[i].sum_ns, nr * delay_ns);
+		}
+	}
+}
+
 /* Without arrays, its CPU counts in the rest; the next turn tries again. */
 static void make_arrays(struct lt_cells *cells, int cpu)
 {

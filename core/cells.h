@@ -121,6 +121,7 @@ static __always_inline unsigned int lt_cells_bucket(u64 delay_ns)
 int lt_cells_init(struct lt_cells *cells);
 void lt_cells_destroy(struct lt_cells *cells);
 bool lt_cells_count(struct lt_cells *cells, const u64 *id, u64 delay_ns);
+void lt_cells_add(struct lt_cells *cells, const u64 *id, u64 delay_ns, u32 nr);
 void lt_cells_count_rest(struct lt_cells *cells, u64 delay_ns);
 bool lt_cells_turn(struct lt_cells *cells);
 void lt_cells_take(struct lt_cells *cells,

@@ -92,6 +92,25 @@ void lt_groups_count(struct lt_groups *groups, const u64 *id, u64 delay_ns)
 }
 
 /**
+ * lt_groups_count_many() - operations have ended
+ * @groups: they are on, or have just been switched off
+ * @id: to which they belong, by dimension
+ * @delay_ns: how long each took
+ * @nr: how many, at least one
+ *
+ * Context: Any; in a read-side section.
+ */
+void lt_groups_count_many(struct lt_groups *groups, const u64 *id, u64 delay_ns,
+			  u32 nr)
+{
+	struct lt_cells *cells = READ_ONCE(groups->counted);
+
+	lt_groups_count(groups, id, delay_ns);
+	if (cells && nr > 1)
+		lt_cells_add(cells, id, delay_ns, nr - 1);
+}
+
+/**
  * lt_groups_count_unwatched() - the same, where RCU is not watching
  * @groups: they are on, or have just been switched off
  * @delay_ns: how long it took

@@ -65,6 +65,8 @@ bool lt_groups_fill(struct lt_groups *groups, unsigned int nr,
 void lt_groups_ids(const struct lt_groups *groups, const void *key,
 		   const void *priv, const void *out_data, u64 *id);
 void lt_groups_count(struct lt_groups *groups, const u64 *id, u64 delay_ns);
+void lt_groups_count_many(struct lt_groups *groups, const u64 *id, u64 delay_ns,
+			  u32 nr);
 void lt_groups_count_unwatched(struct lt_groups *groups, u64 delay_ns);
 
 /* Is there anything to do for an operation that ends? In any context. */

@@ -132,6 +132,26 @@ notrace void lt_profile_count(struct lt_profile_cpu __percpu *counted,
 		count_in(counted, lt_bucket_inside(delay_ns), delay_ns);
 }
 
+/**
+ * lt_profile_add_many() - operations have ended
+ * @profile: of their tracker
+ * @delay_ns: how long each took
+ * @nr: how many, at least one
+ *
+ * Context: Any.
+ */
+void lt_profile_add_many(const struct lt_profile *profile, u64 delay_ns, u32 nr)
+{
+	struct lt_profile_cpu __percpu *counted = READ_ONCE(profile->counted);
+
+	if (!counted)
+		return;
+	/* The first may be the longest. */
+	lt_profile_count(counted, delay_ns);
+	this_cpu_add(counted->count[lt_bucket(delay_ns)], nr - 1);
+	this_cpu_add(counted->sum_ns, (nr - 1) * delay_ns);
+}
+
 /* Each CPU is read at its own moment. */
 static void sum_up(struct lt_profile_cpu __percpu *cpus,
 		   struct lt_profile_sum *sum)

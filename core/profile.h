@@ -152,6 +152,7 @@ u64 lt_profile_bound_ns(unsigned int bucket);
 void lt_profile_fill(struct lt_profile *profile, unsigned int nr,
 		     struct lt_profile_record *record);
 void lt_profile_count(struct lt_profile_cpu __percpu *counted, u64 delay_ns);
+void lt_profile_add_many(const struct lt_profile *profile, u64 delay_ns, u32 nr);
 
 /**
  * lt_profile_add() - an operation has ended

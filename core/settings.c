@@ -154,6 +154,19 @@ int latency_tracker_set_tracking(struct latency_tracker *tracker, bool on)
 EXPORT_SYMBOL_GPL(latency_tracker_set_tracking);
 
 /**
+ * latency_tracker_get_tracking() - is tracking on?
+ * @tracker: the tracker
+ *
+ * Context: Any.
+ * Return: whether operations are tracked; false without a tracker.
+ */
+bool latency_tracker_get_tracking(const struct latency_tracker *tracker)
+{
+	return !IS_ERR_OR_NULL(tracker) && READ_ONCE(tracker->tracking_on);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_get_tracking);
+
+/**
  * latency_tracker_clear() - forget all that is pending now
  * @tracker: the tracker; NULL and ERR_PTR() are ignored
  *

@@ -17,6 +17,7 @@ int latency_tracker_set_timeout(struct latency_tracker *tracker,
 int latency_tracker_set_collect(struct latency_tracker *tracker,
 				u64 collect_ns);
 int latency_tracker_set_tracking(struct latency_tracker *tracker, bool on);
+bool latency_tracker_get_tracking(const struct latency_tracker *tracker);
 int latency_tracker_set_profile(struct latency_tracker *tracker, bool on);
 bool latency_tracker_get_profile(const struct latency_tracker *tracker);
 int latency_tracker_set_groups(struct latency_tracker *tracker, bool on);

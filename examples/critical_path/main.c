@@ -43,7 +43,7 @@ static bool is_started;	/* under kernel_param_lock() */
 
 /* Trackers whose operations are of a task. */
 static const char *const operation_names[] = {
-	"syscalls", "offcpu", "wakeup", "lock",
+	"syscalls", "offcpu", "wakeup", "lock", "mark",
 };
 
 static struct lt_set operations = {
@@ -53,7 +53,7 @@ static struct lt_set operations = {
 	.nr_names = ARRAY_SIZE(operation_names),
 };
 module_param_cb(operations, &lt_set_ops, &operations, 0644);
-MODULE_PARM_DESC(operations, "Tell the paths of late operations of these trackers, with commas: syscalls, offcpu, wakeup, lock; or all (default all)");
+MODULE_PARM_DESC(operations, "Tell the paths of late operations of these trackers, with commas: syscalls, offcpu, wakeup, lock, mark; or all (default all)");
 
 static int parse_usec(const char *val, u64 *usec)
 {

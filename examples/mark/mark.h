@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Marks of programs: what the files of latency_tracker_mark know of each other.
+ *
+ * Locks, the outer one first: spaces_lock, space->lock, those of mark_events. names_lock and
+ * users_lock are inside of all.
+ */
+#ifndef _LT_MARK_MARK_H
+#define _LT_MARK_MARK_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+#include <linux/workqueue.h>
+#include <trace/events/latency_tracker_mark.h>
+
+#include "latency_tracker.h"
+
+struct lt_threshold;
+
+/* Names of marks on this machine. */
+#define MARK_NAMES	4096
+
+/**
+ * struct mark_user - a user whose programs have marks
+ * @list: of all users
+ * @uid: which one
+ * @spaces: open files
+ * @threads: of these
+ * @marks: likewise
+ * @second: for the limit of reports: which one
+ * @reports: in that second
+ *
+ * Under users_lock.
+ */
+struct mark_user {
+	struct list_head list;
+	kuid_t uid;
+	unsigned int spaces;
+	unsigned int threads;
+	unsigned int marks;
+	u64 second;
+	unsigned int reports;
+};
+
+/**
+ * struct mark_seen - what was read of a cell the last time
+ * @count: as there
+ * @sum_ns: as there
+ */
+struct mark_seen {
+	u32 count;
+	u64 sum_ns;
+};
+
+/**
+ * struct mark_event - what the kernel knows of a frame or slot
+ * @found: seq of the operation that has an event, or 0; odd
+ * @told: seq of the last operation that LT_MARK_END has told; odd
+ * @over: seq of an operation whose event was given up, as its frame is another one's: it may
+ *	be told yet; or 0; odd
+ */
+struct mark_event {
+	u32 found;
+	u32 told;
+	u32 over;
+};
+
+/**
+ * struct mark_events - of the frames of a thread, or of the slots of a space
+ * @number: tells them from all others that there were
+ * @since_ns: nothing in them has begun before
+ * @lock: of all in @of
+ * @frame: what a program has written there
+ * @of: for each of them; behind this struct
+ */
+struct mark_events {
+	u64 number;
+	u64 since_ns;
+	spinlock_t lock; /* of */
+	const struct lt_mark_frame *frame;
+	struct mark_event *of;
+};
+
+/**
+ * struct mark_thread - a thread that has marks
+ * @by_task: for the probe of switches
+ * @task: address of the thread, which may be gone: only to compare
+ * @pid: of the thread, with a reference
+ * @mm: its memory when it began to have marks, with a reference to the structure: after an
+ *	exec it is another one
+ * @area: what it shares with the kernel
+ * @events: of its frames
+ * @event: likewise
+ * @folded_ns: when the cells were read last
+ * @ended: area->ended then
+ * @dropped: area->dropped then
+ * @seen: by cell
+ * @free: lets go of it when no probe can use it
+ *
+ * The rest is under space->lock, but for @area, @pid, @task and @mm, which do not change from
+ * when LT_MARK_THREAD has published it until no file operation can run.
+ */
+struct mark_thread {
+	struct hlist_node by_task;
+	const struct task_struct *task;
+	struct pid *pid;
+	struct mm_struct *mm;
+	struct lt_mark_thread *area;
+	struct mark_events events;
+	struct mark_event event[LT_MARK_DEPTH];
+	u64 folded_ns;
+	u32 ended;
+	u32 dropped;
+	struct mark_seen seen[LT_MARK_CELLS];
+	struct rcu_work free;
+};
+
+/**
+ * struct mark_space - an open file
+ * @list: of all of them, under spaces_lock
+ * @lock: of what follows, where it is written
+ * @user: who has opened it
+ * @head: what its programs read
+ * @slot: operations that are not of one thread
+ * @events: of these
+ * @event: likewise
+ * @nr_marks: marks that are defined; written last
+ * @mark: the number of each name, see names.c
+ * @nr_threads: no thread has this number, or a higher one
+ * @thread: by number; NULL: none
+ */
+struct mark_space {
+	struct list_head list;
+	struct mutex lock; /* what is written behind it */
+	struct mark_user *user;
+	struct lt_mark_head *head;
+	struct lt_mark_frame *slot;
+	struct mark_events events;
+	struct mark_event event[LT_MARK_SLOTS];
+	u32 nr_marks;
+	u16 mark[LT_MARK_MAX];
+	u32 nr_threads;
+	struct mark_thread *thread[LT_MARK_THREADS];
+};
+
+/* The key of an event: which frame or slot of which, and which of its operations. */
+struct mark_key {
+	u64 of;
+	u32 frame;
+	u32 seq;
+};
+
+/**
+ * struct mark_counts - what a user can read as parameters
+ * @threads: that have marks now
+ * @suppressed: late operations that were not reported, as their user has too many
+ * @refused: what programs have said that cannot be
+ * @abandoned: operations with an event whose end was not told
+ * @dropped: begins without a frame
+ */
+struct mark_counts {
+	atomic_long_t threads;
+	atomic_long_t suppressed;
+	atomic_long_t refused;
+	atomic_long_t abandoned;
+	atomic_long_t dropped;
+};
+
+/* main.c */
+extern struct lt_usecase mark_usecase;
+extern struct mark_counts mark_counts;
+
+/* cpu_time.c */
+void mark_time_add(struct mark_thread *thread);
+void mark_time_remove(struct mark_thread *thread);
+void mark_time_switch(struct task_struct *next);
+
+/* names.c */
+bool mark_name_is_valid(const char *name);
+int mark_name_get(const char *name);
+void mark_name_put(u32 mark);
+int mark_name(u64 mark, char *name);
+int mark_threshold_find(const char *text, struct lt_threshold *found);
+void mark_names_free(void);
+
+/* users.c */
+struct mark_user *mark_user_get(void);
+void mark_user_put(struct mark_user *user);
+bool mark_user_take(unsigned int *count, const unsigned int *limit);
+void mark_user_give(unsigned int *count, unsigned int nr);
+bool mark_user_may_report(struct mark_user *user);
+extern unsigned int mark_user_threads;
+extern unsigned int mark_user_marks;
+extern unsigned int mark_user_reports;
+
+/* space.c */
+struct mark_space *mark_space_open(void);
+void mark_space_close(struct mark_space *space);
+int mark_space_define(struct mark_space *space, const char *name);
+int mark_space_thread(struct mark_space *space);
+struct mark_thread *mark_space_mine(struct mark_space *space);
+void mark_thread_drop(struct mark_space *space, u32 nr);
+
+/* operation.c */
+void mark_events_init(struct mark_events *events, const struct lt_mark_frame *frame,
+		      struct mark_event *of);
+void mark_find_frame(struct mark_space *space, struct mark_thread *thread,
+		     u32 frame, u64 age_ns);
+void mark_find_slot(struct mark_space *space, u32 slot, u64 age_ns);
+void mark_forget(struct mark_events *events, u32 nr);
+int mark_end(struct mark_space *space, struct mark_thread *thread,
+	     const struct lt_mark_end *end);
+
+/* scan.c */
+extern struct workqueue_struct *mark_wq;
+int mark_scan_start(void);
+void mark_scan_stop(void);
+void mark_scan_add(struct mark_space *space);
+void mark_scan_remove(struct mark_space *space);
+
+/* fold.c */
+void mark_fold(struct mark_space *space, struct mark_thread *thread, u64 now);
+
+/* device.c */
+int mark_device_register(void);
+void mark_device_deregister(void);
+
+#endif /* _LT_MARK_MARK_H */

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a user may have: so that the programs of one leave room for those of others.
+ *
+ * What a thread shares is memory of the kernel that no control group is charged for, so it is
+ * limited by the number of threads.
+ */
+#include <linux/cred.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+
+#include "examples/mark/mark.h"
+
+unsigned int mark_user_threads = 4096;
+unsigned int mark_user_marks = 512;
+unsigned int mark_user_reports = 1000;
+
+static DEFINE_MUTEX(users_lock);
+static LIST_HEAD(users);
+
+static struct mark_user *find(kuid_t uid)
+{
+	struct mark_user *user;
+
+	list_for_each_entry(user, &users, list) {
+		if (uid_eq(user->uid, uid))
+			return user;
+	}
+	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	list_add(&user->list, &users);
+	return user;
+}
+
+/**
+ * mark_user_get() - the user who opens a space
+ *
+ * Context: Task, may sleep.
+ * Return: the user, until mark_user_put(); NULL: no memory.
+ */
+struct mark_user *mark_user_get(void)
+{
+	struct mark_user *user;
+
+	mutex_lock(&users_lock);
+	user = find(current_euid());
+	if (user)
+		user->spaces++;
+	mutex_unlock(&users_lock);
+	return user;
+}
+
+/**
+ * mark_user_put() - a space is gone
+ * @user: what mark_user_get() has returned
+ *
+ * Context: Task, may sleep.
+ */
+void mark_user_put(struct mark_user *user)
+{
+	mutex_lock(&users_lock);
+	if (!--user->spaces) {
+		list_del(&user->list);
+		kfree(user);
+	}
+	mutex_unlock(&users_lock);
+}
+
+/**
+ * mark_user_take() - may a user have one more?
+ * @count: of what, in the user
+ * @limit: how many a user may have; a parameter, which may change
+ *
+ * Context: Task, may sleep.
+ * Return: true if it is counted.
+ */
+bool mark_user_take(unsigned int *count, const unsigned int *limit)
+{
+	bool may;
+
+	mutex_lock(&users_lock);
+	may = *count < READ_ONCE(*limit);
+	*count += may;
+	mutex_unlock(&users_lock);
+	return may;
+}
+
+/**
+ * mark_user_give() - a user has some less
+ * @count: of what, in the user
+ * @nr: how many
+ *
+ * Context: Task, may sleep.
+ */
+void mark_user_give(unsigned int *count, unsigned int nr)
+{
+	mutex_lock(&users_lock);
+	*count -= nr;
+	mutex_unlock(&users_lock);
+}
+
+/**
+ * mark_user_may_report() - is a late operation of a user to be reported?
+ * @user: whose
+ *
+ * Context: Task, may sleep.
+ * Return: false if there were enough in this second, which is counted.
+ */
+bool mark_user_may_report(struct mark_user *user)
+{
+	unsigned int limit = READ_ONCE(mark_user_reports);
+	u64 second = div_u64(latency_tracker_clock(), NSEC_PER_SEC);
+	bool may;
+
+	mutex_lock(&users_lock);
+	if (user->second != second) {
+		user->second = second;
+		user->reports = 0;
+	}
+	may = !limit || user->reports < limit;
+	user->reports += may;
+	mutex_unlock(&users_lock);
+	if (!may)
+		atomic_long_inc(&mark_counts.suppressed);
+	return may;
+}

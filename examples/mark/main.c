@@ -10,6 +10,7 @@
  * The files: device.c is what programs call; space.c has their memory and threads; scan.c looks at
  * these every now and then; operation.c makes events of operations; fold.c adds up what ended in
  * time; cpu_time.c tells threads their CPU time; names.c and users.c have what is in their names.
+ * probes.c and uprobes.c are for programs that know nothing of marks.
  */
 #include <linux/err.h>
 #include <linux/pid.h>
@@ -17,6 +18,7 @@
 #include <linux/sched.h>
 
 #include "examples/mark/mark.h"
+#include "examples/mark/probes.h"
 #include "usecase/look_task.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
@@ -79,7 +81,8 @@ MODULE_PARM_DESC(refused, "What programs have said that can't be (read only)");
 module_param_cb(abandoned, &count_ops, &mark_counts.abandoned, 0444);
 MODULE_PARM_DESC(abandoned, "Pending operations whose end was not told (read only)");
 module_param_cb(dropped, &count_ops, &mark_counts.dropped, 0444);
-MODULE_PARM_DESC(dropped, "Begins that found no frame or slot (read only)");
+MODULE_PARM_DESC(dropped,
+		 "Begins that found no frame or slot, or calls that were nested too deep (read only)");
 
 static struct task_struct *task_of(const struct lt_mark_operation *of)
 {
@@ -177,7 +180,22 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
 
+static void on_sched_process_exit(void *data, struct task_struct *task)
+{
+	mark_probes_forget(task);
+}
+
+LT_DEFINE_PROBE_SCHED_PROCESS_EXIT(on_sched_process_exit)
+
+static void probe_sched_process_exec(void *data, struct task_struct *task, pid_t old_pid,
+				     struct linux_binprm *bprm)
+{
+	mark_probes_forget(task);
+}
+
 static struct lt_probe probes[] = {
+	LT_PROBE(sched_process_exit),
+	LT_PROBE(sched_process_exec),
 	LT_PROBE(sched_switch),
 };
 
@@ -191,7 +209,7 @@ struct lt_usecase mark_usecase = {
 	.max_events = MAX_EVENTS,
 	.grow_limit = GROW_LIMIT,
 	.key_size = sizeof(struct mark_key),
-	.priv_size = sizeof(struct lt_mark_operation),
+	.priv_size = sizeof(struct mark_call),
 	.grouping = &grouping,
 	.group_name = mark_name,
 	.threshold_names = "that of a mark, or the path of a control group",
@@ -216,11 +234,16 @@ static int __init mark_init(void)
 	err = lt_usecase_start(&mark_usecase);
 	if (err)
 		goto err_look;
-	err = mark_device_register();
+	err = mark_probes_start();
 	if (err)
 		goto err_usecase;
+	err = mark_device_register();
+	if (err)
+		goto err_probes;
 	return 0;
 
+err_probes:
+	mark_probes_stop();
 err_usecase:
 	lt_usecase_stop(&mark_usecase);
 err_look:
@@ -237,6 +260,7 @@ module_init(mark_init);
 static void __exit mark_exit(void)
 {
 	mark_device_deregister();
+	mark_probes_stop();
 	mark_scan_stop();
 	lt_usecase_stop(&mark_usecase);
 	lt_look_end(&look);

@@ -3,7 +3,7 @@
  * Marks of programs: what the files of latency_tracker_mark know of each other.
  *
  * Locks, the outer one first: spaces_lock, space->lock, those of mark_events. names_lock and
- * users_lock are inside of all.
+ * users_lock are inside of all. kernel_param_lock() of the module has names_lock inside.
  */
 #ifndef _LT_MARK_MARK_H
 #define _LT_MARK_MARK_H
@@ -147,7 +147,10 @@ struct mark_space {
 	struct mark_thread *thread[LT_MARK_THREADS];
 };
 
-/* The key of an event: which frame or slot of which, and which of its operations. */
+/*
+ * The key of an event: which frame or slot of which, and which of its operations; of a probe, the
+ * address of the thread, the mark, and 0.
+ */
 struct mark_key {
 	u64 of;
 	u32 frame;
@@ -160,7 +163,7 @@ struct mark_key {
  * @suppressed: late operations that were not reported, as their user has too many
  * @refused: what programs have said that cannot be
  * @abandoned: operations with an event whose end was not told
- * @dropped: begins without a frame
+ * @dropped: begins without a frame, or calls whose return is not told
  */
 struct mark_counts {
 	atomic_long_t threads;
@@ -208,6 +211,8 @@ void mark_thread_drop(struct mark_space *space, u32 nr);
 /* operation.c */
 void mark_events_init(struct mark_events *events, const struct lt_mark_frame *frame,
 		      struct mark_event *of);
+void mark_describe_task(struct lt_mark_operation *of, const struct task_struct *task, u32 mark);
+bool mark_passes(const struct task_struct *task);
 void mark_find_frame(struct mark_space *space, struct mark_thread *thread,
 		     u32 frame, u64 age_ns);
 void mark_find_slot(struct mark_space *space, u32 slot, u64 age_ns);

@@ -103,16 +103,19 @@ static void name_outer(char *outer, struct mark_space *space,
 	outer[len] = '\0';
 }
 
-/* What is known of frame @nr besides what a program says. @task stays meanwhile. */
-static void describe(struct lt_mark_operation *of, struct mark_space *space,
-		     const struct mark_events *events, u32 nr,
-		     const struct task_struct *task, u32 mark)
+/**
+ * mark_describe_task() - what is known of any operation: its thread and its mark
+ * @of: result, but for the other fields
+ * @task: stays meanwhile
+ * @mark: the mark
+ *
+ * Context: Task.
+ */
+void mark_describe_task(struct lt_mark_operation *of, const struct task_struct *task, u32 mark)
 {
 	char name[LATENCY_TRACKER_GROUP_NAME];
 
 	of->mark = mark;
-	of->by_id = events == &space->events;
-	name_outer(of->outer, space, events, of->by_id ? 0 : nr);
 	of->pid = task->pid;
 	of->tgid = task->tgid;
 	memcpy(of->comm, task->comm, TASK_COMM_LEN);
@@ -124,7 +127,24 @@ static void describe(struct lt_mark_operation *of, struct mark_space *space,
 		strscpy(of->name, name, sizeof(of->name));
 }
 
-static bool passes(const struct task_struct *task)
+/* What is known of frame @nr besides what a program says. @task stays meanwhile. */
+static void describe(struct lt_mark_operation *of, struct mark_space *space,
+		     const struct mark_events *events, u32 nr,
+		     const struct task_struct *task, u32 mark)
+{
+	mark_describe_task(of, task, mark);
+	of->by_id = events == &space->events;
+	name_outer(of->outer, space, events, of->by_id ? 0 : nr);
+}
+
+/**
+ * mark_passes() - is an operation of a task to be tracked?
+ * @task: stays meanwhile
+ *
+ * Context: Task.
+ * Return: whether it passes the filters.
+ */
+bool mark_passes(const struct task_struct *task)
 {
 	bool in;
 
@@ -235,7 +255,7 @@ static void find_in(struct mark_space *space, struct mark_events *events,
 	if (event->found && !(on && is_pending(events, nr, event->found)))
 		give_up(events, nr);
 	if (task && event->found != found.seq && event->told != found.seq &&
-	    passes(task))
+	    mark_passes(task))
 		begin(space, events, nr, task, &found, mark);
 	spin_unlock(&events->lock);
 	rcu_read_unlock();
@@ -379,7 +399,7 @@ int mark_end(struct mark_space *space, struct mark_thread *thread,
 	    !find_mark(space, end->mark, &mark))
 		return -EINVAL;
 	found = take_found(events, nr, end->seq);
-	if (!found && !passes(current))
+	if (!found && !mark_passes(current))
 		return 0;
 	ret = tell(space, events, nr, end, mark, found);
 	return ret == 1 || ret == -ENOBUFS ? ret : 0;

@@ -17,6 +17,7 @@
 #include <trace/events/latency_tracker_function.h>
 #include <trace/events/latency_tracker_irq.h>
 #include <trace/events/latency_tracker_lock.h>
+#include <trace/events/latency_tracker_mark.h>
 #include <trace/events/latency_tracker_netfilter.h>
 #include <trace/events/latency_tracker_network.h>
 #include <trace/events/latency_tracker_offcpu.h>

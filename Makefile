@@ -36,6 +36,10 @@ MAN = $(PREFIX)/share/man/man8/latency-tracker.8
 COMPLETION = $(PREFIX)/share/bash-completion/completions/latency-tracker
 SERVICE = $(PREFIX)/lib/systemd/system/latency-tracker-export.service
 DASHBOARD = $(PREFIX)/share/latency-tracker/grafana-dashboard.json
+# For programs with marks. Where Python looks depends on its version, but for Debian's packages.
+HEADERS := include/uapi/latency_tracker_mark.h $(wildcard user/*.h user/*.hpp)
+PYTHON_DIR ?= $(dir $(SBINDIR))lib/latency-tracker
+INSTALLED_PYTHON = $(or $(DESTDIR),$(INSTALL_MOD_PATH))$(PYTHON_DIR)
 DEPMOD = depmod -a $(if $(INSTALL_MOD_PATH),-b '$(INSTALL_MOD_PATH)') '$(RELEASE)'
 
 .PHONY: all modules install install-command uninstall dkms dkms-source dkms-remove deb \
@@ -58,7 +62,7 @@ install: modules
 	@test -z '$(wildcard $(INSTALLED)/updates/dkms/latency_tracker.ko*)' || \
 		echo 'Warning: DKMS has installed latency-tracker, too: remove one of the two.'
 
-# The programs alone.
+# The programs alone, and what other programs have marks with.
 install-command:
 	install -D -t '$(INSTALLED_SBIN)' tools/on-latency tools/latency-tracker
 	rm -rf '$(COMMAND)'
@@ -69,6 +73,9 @@ install-command:
 	install -d '$(dir $(SERVICE))'
 	sed 's|@SBINDIR@|$(SBINDIR)|' tools/latency-tracker-export.service.in >'$(SERVICE)'
 	install -D -m 644 tools/grafana-dashboard.json '$(DASHBOARD)'
+	install -D -m 644 -t '$(PREFIX)/include' $(HEADERS)
+	install -D -m 644 -t '$(INSTALLED_PYTHON)' user/latency_tracker_user.py
+	install -D -m 644 -t '$(dir $(DASHBOARD))marks' user/latency_tracker_user.c user/examples/*
 
 uninstall:
 	rm -rf '$(INSTALLED)/$(INSTALL_DIR)'
@@ -76,6 +83,7 @@ uninstall:
 	rm -f '$(INSTALLED_SBIN)/on-latency' '$(INSTALLED_SBIN)/latency-tracker' '$(MAN)' '$(COMPLETION)'
 	rm -f '$(SERVICE)'
 	rm -rf '$(dir $(COMMAND))' '$(dir $(DASHBOARD))'
+	rm -f $(patsubst %,'$(PREFIX)/include/%',$(notdir $(HEADERS))) '$(INSTALLED_PYTHON)/latency_tracker_user.py'
 	@echo 'Modules that are loaded stay loaded until "modprobe -r" or a reboot.'
 
 # lttng/: apart, since it needs the sources of lttng-modules, built.
@@ -137,7 +145,7 @@ help:
 	@echo '  KDIR=DIR      against the kernel headers or build tree in DIR'
 	@echo 'make install    install the modules for that kernel, latency-tracker and on-latency'
 	@echo 'make install-command'
-	@echo '                only these two programs'
+	@echo '                only these two programs, and the libraries for marks'
 	@echo 'make uninstall  remove them again'
 	@echo 'make dkms       install the modules with DKMS: for every kernel to come, too'
 	@echo 'make dkms-remove  remove them again'

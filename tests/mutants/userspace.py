@@ -60,7 +60,7 @@ class Host:
     def catch(self, mutant: Mutant) -> Verdict:
         variant, program, *test = mutant.words
         directory = self.room / mutant.short
-        for room in ('rculfhash', 'core', 'wrapper', 'tests/host'):
+        for room in ('rculfhash', 'core', 'wrapper', 'include/uapi', 'user', 'tests/host'):
             shutil.copytree(TOP / room, directory / room,
                             ignore=shutil.ignore_patterns('fuzz', 'bench'))
         (directory / mutant.file).write_text(mutant.text())
@@ -139,14 +139,14 @@ class Fuzz:
 
 
 class Command:
-    """The tests of tools/latency-tracker that need no kernel."""
+    """The tests of tools/latency-tracker, and of Python in user/, that need no kernel."""
 
     def __init__(self) -> None:
         self.room = TOP / 'build/command-mutants'
 
     def catch(self, mutant: Mutant) -> Verdict:
         directory = self.room / mutant.short
-        for room in ('tools', 'tests/command'):
+        for room in ('tools', 'include/uapi', 'user', 'tests/command'):
             shutil.copytree(TOP / room, directory / room, ignore=shutil.ignore_patterns('__pycache__'))
         (directory / mutant.file).write_text(mutant.text())
         test = f'test_{mutant.words[0]}.py'

@@ -24,6 +24,9 @@ UNSIGNED, SIGNED, NAMED, ADDRESS, TEXT, STACK = range(1, 7)
 # Of a module that is no tracker, with its counters, which are read-only.
 PART = {'usec_wait': '1000', 'usec_stack': '10000', 'operations': 'all'}
 PART_COUNTERS = {'waits': '4096', 'tasks': '32768', 'paths': '7', 'left_out': '0', 'lost': '0', 'unknown': '2', 'cut': '0'}
+# What the tracker of marks has besides, those that are read-only in the second one.
+MARKS = {'user_threads': '4096', 'user_reports': '1000', 'probes': ''}
+MARKS_FIXED = {'device_mode': '0600', 'threads': '2', 'suppressed': '0', 'refused': '0', 'abandoned': '0', 'dropped': '0'}
 TRACING = '/sys/kernel/tracing'
 HEADER_PAGE = ('''\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
 \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
@@ -118,6 +121,15 @@ def syscall(delay: int = 236_000_000, comm: str | bytes = 'mariadbd', flag: tupl
             *((name, TEXT if isinstance(value, str) else SIGNED, value) for name, value in values.items()))
 
 
+def mark(delay: int = 236_000_000, flag: tuple[int, str] = (0, 'ended'), **more: object) -> Fields:
+    """The fields of a mark_latency. A STACK is a list."""
+    values: dict[str, object] = {'id': 0, 'cpu_time': 12_000_000, 'cgroup_id': 1, 'mark': 'request', 'outer': '-', 'comm': 'server',
+                                 'pid': 252, 'tgid': 250, 'cpu': 1, 'stack': [], **more}
+    return (('delay', UNSIGNED, delay), ('start', UNSIGNED, NOW_NS - delay), ('flag', NAMED, flag),
+            *((name, TEXT if isinstance(value, str) else STACK if isinstance(value, list) else SIGNED if name in ('cpu_time', 'pid')
+               else UNSIGNED, value) for name, value in values.items()))
+
+
 def event_format(ident: int, name: str, fields: Sequence[tuple[str, int]], fmt: str = '""') -> str:
     """The file format of an event, with fields "TYPE NAME" and their sizes behind each other from 8 on. Returns it."""
     lines, at = [f'name: {name}', f'ID: {ident}', 'format:', '\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;',
@@ -180,10 +192,12 @@ class Fake(Machine):
         self.put(f'{state}/profile/last', b''.join(record(0, '', ()) for _ in range(64)))
         self.put(f'{state}/profile/worst', b''.join(
             record(0, '', (), window, rank) for window in range(4) for rank in range(16)))
-        calls = {'calls': '!poll,!futex'} if name == 'syscalls' else {}
-        for parameter, text in {**PARAMETERS, **calls}.items():
+        own = {'syscalls': {'calls': '!poll,!futex'}, 'mark': {**MARKS, **MARKS_FIXED}}.get(name, {})
+        for parameter, text in {**PARAMETERS, **own}.items():
             self.put(f'/sys/module/latency_tracker_{name}/parameters/{parameter}', f'{text}\n',
-                     0o444 if parameter == 'max_events' else 0o644)
+                     0o444 if parameter in ('max_events', *MARKS_FIXED) else 0o644)
+        if name == 'mark':
+            self.put('/dev/latency_tracker', '', 0o600)
 
     def part(self, name: str = 'critical_path') -> None:
         """A module that has parameters only."""
@@ -197,13 +211,15 @@ class Fake(Machine):
         self.put(f'/sys/kernel/latency_tracker/{name}/profile/last', b''.join([*records, *empty]))
 
     def pending(self, name: str, *operations: tuple[int, Fields]) -> None:
-        """What a tracker reports on request: begins, and fields of syscall_latency."""
+        """What a tracker reports on request: begins, and fields of syscall_latency, or of mark_latency."""
         self.waits[f'/sys/kernel/latency_tracker/{name}/report_pending'] = list(operations)
 
     def write(self, name: str, text: str) -> None:
         """As a file of the kernel."""
         if name not in self.waits:
             super().write(name, text)
+            # Nothing is left of what was there, and it ends in a newline.
+            self.path(name).write_bytes(os.fsencode(text.rstrip('\n') + '\n'))
             return
         age_ns, after_ns = map(int, text.split())
         found = sorted(entry for entry in self.waits[name] if after_ns < entry[0] <= NOW_NS - age_ns)[:32]
@@ -213,9 +229,10 @@ class Fake(Machine):
         records = [last[at:at + 4096] for at in range(0, len(last), 4096)]
         for _, fields in found:
             count += 1
-            if {name: value for name, _, value in fields}['comm'] == 'doubtful':
+            values = {name: value for name, _, value in fields}
+            if values['comm'] == 'doubtful':
                 continue
-            records[count % 64] = record(count, 'syscall_latency', fields, asked=1)
+            records[count % 64] = record(count, 'mark_latency' if 'mark' in values else 'syscall_latency', fields, asked=1)
         self.put(f'{state}/profile/last', b''.join(records))
         self.put(name, f'{count}\n')
 
@@ -238,6 +255,8 @@ class Fake(Machine):
                     file.rmdir() if file.is_dir() else file.unlink()
                 if path.exists():
                     path.rmdir()
+            if tracker == 'mark':
+                self.path('/dev/latency_tracker').unlink()
             return 0, ''
         if tracker == 'critical_path':
             self.part()
@@ -245,7 +264,9 @@ class Fake(Machine):
             self.tracker(tracker)
         for word in words[2:]:
             parameter, _, value = word.partition('=')
-            self.put(f'/sys/module/{name}/parameters/{parameter}', value + '\n')
+            setting = f'/sys/module/{name}/parameters/{parameter}'
+            there = self.path(setting)
+            self.put(setting, value + '\n', there.stat().st_mode if there.exists() else 0o644)
         return 0, ''
 
     def tracefs(self, *formats: str, cpus: int = 2) -> None:

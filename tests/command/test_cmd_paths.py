@@ -102,7 +102,7 @@ def test_path_says_what_it_needs(shell: Shell) -> None:
     assert 'no tracker is loaded' in shell('path').err
     machine.tracker('block')
     for words in ((), ('block',)):
-        assert 'operations of block get no path, but those of: syscalls, offcpu, wakeup, lock' in shell('path', *words).err
+        assert 'operations of block get no path, but those of: syscalls, offcpu, wakeup, lock, mark' in shell('path', *words).err
     machine.tracker('syscalls')
     assert 'operations of block get no path' in shell('path', 'syscalls', 'block').err
     assert 'no trace instance can be made' in shell('path').err

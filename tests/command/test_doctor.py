@@ -63,6 +63,20 @@ def secure_boot(machine: Fake) -> None:
     machine.put('/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c', b'\x06\0\0\0\x01')
 
 
+def marks(**counts: int) -> Callable[[Fake], None]:
+    """The tracker of marks is loaded, with these counters."""
+    def make(machine: Fake) -> None:
+        machine.tracker('mark')
+        for name, count in counts.items():
+            machine.put(f'/sys/module/latency_tracker_mark/parameters/{name}', f'{count}\n')
+    return make
+
+
+def without_device(machine: Fake) -> None:
+    machine.tracker('mark')
+    machine.path('/dev/latency_tracker').unlink()
+
+
 NETWORK = '/sys/kernel/latency_tracker/network'
 CAUSES: dict[str, tuple[Callable[[Fake], None], list[str], str]] = {
     'nothing': (lambda machine: None, [], 'nothing is wrong'),
@@ -82,6 +96,13 @@ CAUSES: dict[str, tuple[Callable[[Fake], None], list[str], str]] = {
     'signed': (signed, ['signature'], 'note: the kernel is locked down (integrity); the modules are signed by "DKMS'),
     'ftrace off': (put('/proc/sys/kernel/ftrace_enabled', '0\n'), ['ftrace-off'], 'sysctl kernel.ftrace_enabled=1'),
     'dry pool': (put(f'{NETWORK}/skipped', '1234\n'), ['dry-pool'], 'network: 1,234 operations were not tracked'),
+    'marks that are suppressed': (marks(suppressed=1234), ['suppressed-marks'],
+                                  'mark: 1,234 late operations of programs were not reported, as a user has too many in a second'),
+    'marks that cannot be': (marks(refused=7, dropped=9), ['refused-marks', 'dropped-marks'],
+                             'note: mark: 7 times a program has said of its marks what cannot be'),
+    'no device': (without_device, ['no-device'], 'no program can mark its operations'),
+    'no marks': (marks(threads=0), ['no-marks'], 'note: no program has marks now; /dev/latency_tracker has the mode 0600, and the owner'),
+    'marks': (marks(abandoned=3), [], 'nothing is wrong'),
     'off': (put(f'{NETWORK}/tracking_on', '0\n'), ['switched-off'], 'network is switched off'),
     'tracer': (put('/sys/module/latency_tracker_network/parameters/missed', '7\n'), ['foreign-tracer'],
                'network: 7 times the kernel could not call a probe'),

@@ -142,6 +142,18 @@ def test_raw_has_all_fields(shell: Shell, recordings: list[str]) -> None:
     assert told == [{'sector': str(2**64 - 1), 'frame': 'b+0x2', 'details': ['why']}]
 
 
+def test_marks_of_programs_are_a_column(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / 'db1.json'
+    path.write_text(''.join(json.dumps({**of, 'fields': {**of['fields'], 'mark': of['what'][:4]}}) + '\n' for of in REPORTS[:50]))
+    sql = 'SELECT mark, count(*) AS n FROM reports GROUP BY mark ORDER BY mark'
+    wanted = sorted(Counter(of['what'][:4] for of in REPORTS[:50]).items())
+    assert [(of['mark'], of['n']) for of in rows(shell, sql, str(path))] == wanted
+    assert [(of['mark'], of['n']) for of in in_clickhouse(tmp_path, sql)] == wanted
+    # Of before there were marks.
+    path.write_text(json.dumps(REPORTS[0]) + '\n')
+    assert rows(shell, sql, str(path)) == [{'mark': None, 'n': 1}]
+
+
 def test_parquet_has_the_same(shell: Shell, recordings: list[str], tmp_path: Path) -> None:
     packed = str(tmp_path / "a'b.parquet")
     ours = rows(shell, '--parquet', packed, 'causes', *recordings)

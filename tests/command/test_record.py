@@ -225,12 +225,12 @@ def test_what_a_killed_one_has_left_is_removed(shell: Shell, tmp_path: Path) -> 
     for name in ('latency-tracker.99999999.5', 'latency-tracker.4242.17', 'latency-tracker.4242.18', 'of-the-user'):
         machine.path(f'{TRACING}/instances/{name}').mkdir()
     instance = Instance(machine, [Tracker(machine, 'syscalls')], 99)
-    assert machine.read(f'{instance.name}/buffer_size_kb') == '99' and machine.read(f'{instance.name}/trace_clock') == 'mono'
+    assert machine.read(f'{instance.name}/buffer_size_kb') == '99\n' and machine.read(f'{instance.name}/trace_clock') == 'mono\n'
     instance.close()
     for cpus, kib in ((2, '4096'), (256, '1024'), (1024, '512')):
         machine.tracefs(CALL, STACK, cpus=cpus)
         instance = Instance(machine, [Tracker(machine, 'syscalls')], 0)
-        assert machine.read(f'{instance.name}/buffer_size_kb') == kib
+        assert machine.read(f'{instance.name}/buffer_size_kb') == kib + '\n'
         instance.close()
     assert {path.name for path in machine.path(f'{TRACING}/instances').iterdir()} == {'of-the-user', 'latency-tracker.4242.17'}
 
@@ -257,7 +257,7 @@ def test_what_is_in_the_buffers_at_the_end_is_read(machine: Fake, tmp_path: Path
     pipe = os.open(machine.path(f'{buffers.instance.name}/per_cpu/cpu1/trace_pipe_raw'), os.O_WRONLY)
     os.write(pipe, trace_page(NOW_NS, *((1, call(n)) for n in range(3))))
     assert buffers.finish(sink) == 0
-    assert machine.read(f'{buffers.instance.name}/events/enable') == '0'
+    assert machine.read(f'{buffers.instance.name}/events/enable') == '0\n'
     assert [json.loads(line)['delay_ns'] for line in written.getvalue().splitlines()] == [0, 1, 2]
     os.close(pipe)
     buffers.close()

@@ -13,7 +13,7 @@ from latency_tracker.stacks import Symbols
 from latency_tracker.words import operation, result, words
 
 from .conftest import Shell
-from .fake import ADDRESS, NAMED, NOW_NS, SIGNED, STACK, TEXT, UNSIGNED, Fields, record, syscall
+from .fake import ADDRESS, NAMED, NOW_NS, SIGNED, STACK, TEXT, UNSIGNED, Fields, mark, record, syscall
 
 SYMBOLS = Symbols(lambda: ['0000000000001000 T io_schedule', '0000000000002000 t jbd2_wait\t[jbd2]',
                            '0000000000002000 t an_alias', '0000000000003000 D data',
@@ -104,6 +104,22 @@ GOLDEN: list[tuple[str, Fields, str, list[str]]] = [
      'mariadbd (252) waited 43.0 ms for a lock on a file, inode 17 on 8:1, which sync (7) had when it came', []),
     ('lock_latency', lock(kind='futex_other', held_by='unknown', holder_pid=-1, waker_pid=-1),
      'mariadbd (252) waited 43.0 ms for a condition of user space', []),
+    ('mark_latency', mark(), 'request of server (252) took 236 ms, of which it ran 12.0 ms', []),
+    ('mark_latency', mark(outer='batch', id=2**64 - 1), 'request of server (252) took 236 ms, of which it ran 12.0 ms, within batch',
+     ['number 18446744073709551615']),
+    ('mark_latency', mark(mark='sql/query-1', outer='batch>request', cpu_time=-1, comm='a\x1b'),
+     'sql/query-1 of a\x1b (252) took 236 ms, within batch > request', []),
+    ('mark_latency', mark(cpu_time=0), 'request of server (252) took 236 ms, of which it ran 0 ns', []),
+    ('mark_latency', mark(flag=(1, 'pending'), id=17, stack=[0x1004, 0x2010, 0x4004, 0x5000]),
+     'request of server (252) has not ended for 236 ms, of which it has run 12.0 ms',
+     ['number 17', 'now in jbd2_wait(), called by fdatasync()']),
+    ('mark_latency', mark(flag=(1, 'pending'), stack=[0x2010], cpu_time=-1, outer='batch'),
+     'request of server (252) has not ended for 236 ms, within batch', ['now in jbd2_wait()']),
+    # It runs in user space.
+    ('mark_latency', mark(flag=(1, 'pending'), cpu_time=236_000_000),
+     'request of server (252) has not ended for 236 ms, of which it has run 236 ms', []),
+    ('mark_latency', mark(flag=(2, 'collected'), cpu_time=-1),
+     'request of server (252) has not ended for 236 ms; its end has not been seen, and it is not tracked any longer', []),
     ('offcpu_sched_switch', offcpu(), 'mariadbd (252) was blocked for 235 ms in jbd2_wait()',
      ['woken by jbd2/sda-8 (120)', 'it waited for io, as the kernel accounts it',
       '5.00 µs of it waiting for a CPU, when it could run']),

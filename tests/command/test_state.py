@@ -111,6 +111,23 @@ def test_a_part_is_loaded_and_set_but_is_no_tracker(shell: Shell) -> None:
     assert 'is not loaded' in shell('set', 'critical_path', 'usec_stack=9').err
 
 
+def test_marks_are_loaded_by_their_name_only(shell: Shell) -> None:
+    told = shell('start')
+    assert told.status == 0 and 'mark' not in told.out + ''.join(shell.machine.log)
+    told = shell('start', 'mark', 'over=20ms', 'device_mode=0666', 'thresholds=request:5ms,/system.slice:1s', 'user-reports=10')
+    assert told.status == 0 and shell.machine.log[-1] == (
+        'modprobe latency_tracker_mark usec_threshold=20000 device_mode=0666 thresholds=request:5ms,/system.slice:1s user_reports=10')
+    assert 'mark user_threads=9' in shell('set', 'mark', 'user_threads=9').out
+    assert 'only when it is' in shell('set', 'mark', 'device_mode=0600').err
+    (of,) = [of for of in shell('list', '--json').objects if of['tracker'] == 'mark']
+    assert of['loaded'] and of['about'] == 'an operation of a program, which the program marks itself'
+    # A program that has marks is in no list of modules.
+    shell.machine.fails['latency_tracker_mark'] = 'modprobe: FATAL: Module latency_tracker_mark is in use.'
+    for name, who in (('mark', 'fuser -v /dev/latency_tracker'), ('block', 'lsmod')):
+        shell.machine.fails[f'latency_tracker_{name}'] = 'it is in use'
+        assert f'it is in use; who uses it: {who}' in shell('stop', name).err
+
+
 def test_a_start_that_fails_leaves_nothing(shell: Shell) -> None:
     shell.machine.fails['latency_tracker_syscalls'] = 'modprobe: FATAL: Module x not found in directory y'
     told = shell('start', 'block', 'syscalls')
@@ -241,7 +258,7 @@ def test_json_is_what_the_schema_says(shell: Shell) -> None:
             seen.add(str(entry['type']))
     # These have tests of their own, but for what needs a kernel: guest/command.
     assert set(TYPES) - seen == {'change', 'exporting', 'finding', 'recording', 'row', 'summary', 'missed', 'still', 'burst', 'bursts', 'path',
-                               'cause', 'window'}
+                               'cause', 'window', 'probe'}
     assert '"const": "histogram"' in shell('schema').out
 
 
@@ -249,7 +266,7 @@ def test_without_trackers_it_says_what_to_do(shell: Shell) -> None:
     for words in ('watch', 'last', 'worst', 'hist', 'top', 'status'):
         told = shell(words)
         assert told.status == 1 and 'latency-tracker start' in told.err
-    assert shell('list').out.count('not loaded') == 8
+    assert shell('list').out.count('not loaded') == 9
 
 
 @pytest.mark.parametrize('words', [['nosuch'], ['last', '-n', '0'], ['watch', '--for', '5'], ['--window'],

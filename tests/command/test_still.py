@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from .conftest import Shell
-from .fake import NOW_NS, Fields, record, syscall
+from .fake import NOW_NS, Fields, mark, record, syscall
+from .fake_paths import MS, segment
+from .test_cmd_paths import page, run
 
 PENDING = (1, 'pending')
 
@@ -51,6 +53,41 @@ def test_what_waits_for_something_to_do_is_counted(shell: Shell) -> None:
     shell.machine.pending('syscalls', call(5 * 10**9, 10, 'poll'))
     told = shell('watch', '--still')
     assert 'nothing is pending that long, but 1 that wait' in told.out and told.status == 0
+
+
+def test_marks(shell: Shell) -> None:
+    shell.machine.tracker('mark')
+    shell.machine.put('/proc/kallsyms', '')
+    shell.machine.pending('mark', *((NOW_NS - 3 * 10**9 + n, mark(3 * 10**9 - n, PENDING, id=n, outer='batch' if n else '-'))
+                                    for n in range(40)))
+    told = shell('watch', '--still')
+    assert told.status == 2 and told.out.count('mark      request of server (252) has not ended for 3.00 s, of which it has run') == 40
+    assert told.out.count(', within batch') == 39 and 'number 39' in told.out
+    (of, *_) = shell('watch', '--still', '--json', '--max', '1').objects
+    assert (of['tracker'], of['event'], of['who'], of['what'], of['idle']) == ('mark', 'mark_latency', 'server', 'request', False)
+
+
+def test_with_what_they_are_made_of(shell: Shell) -> None:
+    fsync = call(700 * MS, 1234)
+    late = [segment(0, 0, -1, 0, 700, 'disk', op=17, total=700, begin=fsync[0], count=1, flag=1)]
+    shell.machine.tracker('syscalls')
+    shell.machine.pending('syscalls', fsync, call(600 * MS, 99))
+    told = run(shell, [(0, page(*late))], 'watch', '--still', ends=False)
+    assert told.status == 2 and not told.err
+    lines = told.out.splitlines()
+    at = next(n for n, line in enumerate(lines) if '(1234) has not returned' in line)
+    assert any('100 %' in line and 'disk' in line for line in lines[at:at + 4]), told.out
+    # The other one has none, which is waited for, but not for long.
+    assert sum('100 %' in line for line in lines) == 1 and '(99) has not returned' in told.out
+
+
+def test_without_a_trace_they_are_told_as_well(shell: Shell) -> None:
+    shell.machine.tracker('syscalls')
+    shell.machine.part()
+    shell.machine.pending('syscalls', call(2 * 10**9, 1))
+    told = shell('watch', '--still')
+    assert told.status == 2 and '(1) has not returned' in told.out
+    assert 'without what they are made of: no trace instance can be made' in told.out
 
 
 def test_what_was_there_before_is_not_pending(shell: Shell) -> None:

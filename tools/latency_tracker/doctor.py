@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from latency_tracker import Error
 from latency_tracker.machine import Machine, kernel_log
 from latency_tracker.output import Output
-from latency_tracker.state import MODULES, loaded
+from latency_tracker.state import DEVICE, MODULES, Tracker, loaded
 
 # Without these there are no modules; without those, one of them does less. Documentation/kernel-config.md.
 NEEDED = 'MODULES SYSFS TRACEPOINTS EVENT_TRACING STACKTRACE BLOCK NET KRETPROBES NETFILTER'.split()
@@ -35,6 +35,15 @@ PARAMETERS = {
                'look for kprobes of other tools: cat /sys/kernel/tracing/kprobe_events; bpftool perf'),
     'doubtful': ('foreign-tracer', 'reports were left out, since a tracer may have kept their end from view',
                  'look for other tools that trace the same functions'),
+}
+# Of mark: what programs do is for those who wrote them, but for what is not reported.
+MARKS = {
+    'suppressed': ('suppressed-marks', 'late operations of programs were not reported, as a user has too many in a second; '
+                   'the profile counts them', 'latency-tracker set mark over=..., or user_reports=...'),
+    'refused': ('refused-marks', 'times a program has said of its marks what cannot be',
+                'is its library of another version than the modules?'),
+    'dropped': ('dropped-marks', 'operations of programs are not known, as they were within eight others',
+                'mark fewer operations that are within each other'),
 }
 
 
@@ -194,6 +203,25 @@ def check_loaded(machine: Machine) -> Iterator[Finding]:
                           'latency-tracker stop; latency-tracker start')
 
 
+def check_marks(machine: Machine) -> Iterator[Finding]:
+    """Can programs mark their operations, and does all of it come through?"""
+    tracker, device = Tracker(machine, 'mark'), machine.path(DEVICE)
+    if not tracker.loaded:
+        return
+    counts = {name: _optional(machine, f'{MODULES}/{tracker.module}/parameters/{name}').strip() for name in (*MARKS, 'threads')}
+    for name, (finding, text, remedy) in MARKS.items():
+        if counts[name].isdigit() and int(counts[name]):
+            yield Finding(finding, f'mark: {int(counts[name]):,} {text}', remedy, note=name != 'suppressed')
+    if not device.exists():
+        yield Finding('no-device', f'mark is loaded, and there is no {DEVICE}: no program can mark its operations',
+                      'look at what makes the files in /dev, such as udev, or the runtime of a container')
+    elif counts['threads'] == '0':
+        of = device.stat()
+        yield Finding('no-marks', f'no program has marks now; {DEVICE} has the mode {of.st_mode & 0o7777:04o}, and the owner '
+                      f'{of.st_uid}:{of.st_gid}', 'start one that marks its operations; it must be allowed to open that file: device_mode, '
+                      'or a rule for udev', note=True)
+
+
 def check_ftrace(machine: Machine) -> Iterator[Finding]:
     """Can functions be hooked?"""
     if _optional(machine, '/proc/sys/kernel/ftrace_enabled').strip() == '0':
@@ -209,7 +237,7 @@ def check_log(machine: Machine) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
-    check_options, check_installed, check_signature, check_ftrace, check_loaded, check_log)
+    check_options, check_installed, check_signature, check_ftrace, check_loaded, check_marks, check_log)
 
 
 def doctor(_args: argparse.Namespace, machine: Machine, out: Output) -> int:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from latency_tracker import Error, version
 from latency_tracker.cmd_hist import hist, top
+from latency_tracker.cmd_mark import mark
 from latency_tracker.cmd_paths import WINDOWS as WINDOWS_OF_CAUSES, path, top_causes
 from latency_tracker.cmd_reports import last, watch, worst
 from latency_tracker.cmd_state import list_trackers, set_settings, start, status, stop
@@ -249,6 +250,25 @@ def _add_export(subs: argparse._SubParsersAction[Parser]) -> None:
     _trackers(parser)
 
 
+def _mark(args: argparse.Namespace, machine: Machine, out: Output) -> int:
+    if sum((bool(args.program), args.list, bool(args.remove))) != 1:
+        raise Error('one of PROGRAM, --list and --remove')
+    return mark(args, machine, out)
+
+
+def _add_mark(subs: argparse._SubParsersAction[Parser]) -> None:
+    parser = _sub(subs, 'mark', _mark, 'operations of programs that do not mark them: functions, and pairs of USDT probes',
+                  'mark /usr/sbin/mariadbd --usdt mysql:query__start,mysql:query__done --name query',
+                  'It needs the module mark: latency-tracker start mark. Probes of the same name are replaced. It stops a program for\n'
+                  'some microseconds at each begin and end: see applications.md of the documentation.')
+    parser.add_argument('program', nargs='?', metavar='PROGRAM', help='its file, or that of a library')
+    parser.add_argument('functions', nargs='*', metavar='FUNCTION', help='from its call to its return; NAME=FUNCTION gives another name')
+    parser.add_argument('--usdt', metavar='BEGIN,END', help='from one probe to another one, as PROVIDER:PROBE,PROVIDER:PROBE')
+    parser.add_argument('--name', metavar='NAME', help='of what is between the two')
+    parser.add_argument('--list', action='store_true', help='all that there are')
+    parser.add_argument('--remove', metavar='NAME', help='those of this name')
+
+
 def schema(_args: argparse.Namespace, _machine: Machine, out: Output) -> int:
     """The JSON schema of what --json prints."""
     out.raw(json.dumps(as_json_schema(), indent=1))
@@ -276,6 +296,7 @@ def make_parser(with_commands: bool = True) -> Parser:
     _add_report(subs)
     _add_compare(subs)
     _add_state(subs)
+    _add_mark(subs)
     _add_query(subs)
     _add_export(subs)
     subs.add_parser('on', help='act on a crossing: keep the trace, run a command', add_help=False)

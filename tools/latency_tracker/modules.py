@@ -7,7 +7,7 @@ import re
 from latency_tracker import Error
 from latency_tracker.machine import KernelLog, Machine
 from latency_tracker.settings import arguments
-from latency_tracker.state import MODULES, Tracker
+from latency_tracker.state import DEVICE, MODULES, Tracker
 
 LOAD_AT_BOOT = '/etc/modules-load.d/latency-tracker.conf'
 OPTIONS_AT_BOOT = '/etc/modprobe.d/latency-tracker.conf'
@@ -40,7 +40,9 @@ def unload(tracker: Tracker) -> None:
     """Error: it is in use."""
     status, said = tracker.machine.run(['modprobe', '-r', tracker.module])
     if status:
-        raise Error(f'{tracker.module} cannot be unloaded: {said}; who uses it: lsmod')
+        # A program that has marks is no module.
+        who = f'fuser -v {DEVICE}' if tracker.name == 'mark' else 'lsmod'
+        raise Error(f'{tracker.module} cannot be unloaded: {said}; who uses it: {who}')
 
 
 def is_module(machine: Machine, name: str) -> bool:

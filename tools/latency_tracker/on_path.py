@@ -32,8 +32,7 @@ class Waiter:
         found = None
         for segment in self.converter.reports(self.instance.drain()):
             for path in self.gatherer.add(segment):
-                if (path.tracker, path.pid, path.start_ns, path.flag) == (
-                        report.tracker, report.number('pid'), report.start_ns, report.flag):
+                if path.is_of(report):
                     found = path
         return found
 

@@ -17,12 +17,15 @@ from latency_tracker.words import words
 EVENT = 'critical_path'
 # What is missing of a path does not come any more after that time, or after so many others.
 WAIT_NS, HELD = 2 * 10**9, 256
+# What is shorter than such a part of an operation is not told by itself, nor are several together.
+SHORT_PARTS = 500
 # Operations whose path may still come.
 REMEMBERED = 1024
 # A sector of requests that have none.
 NO_SECTOR = 1 << 63
 # Of trackers: what an operation is called whose report was not seen, and that has no name.
-KINDS = {'syscalls': 'system call', 'offcpu': 'time off the CPU', 'wakeup': 'wait for a CPU', 'lock': 'wait for a lock'}
+KINDS = {'syscalls': 'system call', 'offcpu': 'time off the CPU', 'wakeup': 'wait for a CPU', 'lock': 'wait for a lock',
+         'mark': 'operation of a program'}
 # Causes that need no more words, but for a name that some of them have.
 PLAIN = {'short': 'short waits', 'interrupt': 'interrupt handlers', 'rt_throttled': 'real-time tasks had used up their share',
          'dl_server': 'real-time tasks had used up their share', 'steal': 'the hypervisor had given the CPU to others',
@@ -165,6 +168,13 @@ class Path:
         """Likewise."""
         return self._first.pid
 
+    def is_of(self, report: Report) -> bool:
+        """Whether it is the path of that operation. When it began is not told to the ns: parts that are too short are added to
+        the last one."""
+        return (self.tracker, self.pid, self.delay_ns, self.flag) == (
+            report.tracker, report.number('pid'), report.delay_ns, report.flag) and \
+            abs(self.start_ns - report.start_ns) <= self.delay_ns // SHORT_PARTS
+
     @property
     def start_ns(self) -> int:
         """When it began. The first segment may begin later: what is too short to be told stands at the end, together."""
@@ -205,6 +215,8 @@ class Path:
 def _what(path: Path) -> str:
     if path.tracker == 'syscalls' and path.operation != '-':
         return f'{path.operation}()'
+    if path.tracker == 'mark' and path.operation != '-':
+        return path.operation
     return KINDS.get(path.tracker, path.tracker) + (f' ({path.operation})' if path.operation != '-' else '')
 
 
@@ -268,7 +280,7 @@ class Gatherer:
 
     def remember(self, report: Report) -> None:
         """An operation, whose path may come."""
-        self.operations[report.tracker, report.number('pid'), report.start_ns, report.flag] = report
+        self.operations[report.tracker, report.number('pid'), report.delay_ns, report.flag] = report
         while len(self.operations) > REMEMBERED:
             self.operations.popitem(last=False)
 
@@ -303,7 +315,8 @@ class Gatherer:
     def _end(self, op: int) -> Path:
         path = self.open.pop(op)
         path.segments.sort(key=lambda of: of.number)
-        path.report = self.operations.get((path.tracker, path.pid, path.start_ns, path.flag))
+        report = self.operations.get((path.tracker, path.pid, path.delay_ns, path.flag))
+        path.report = report if report and path.is_of(report) else None
         if path.report:
             of = words(path.report)
             path.what, path.text, path.idle = of.what, of.text, of.idle

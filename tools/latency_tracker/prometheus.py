@@ -50,7 +50,7 @@ def exemplar(report: Report) -> dict[str, str]:
     """The event, and as much as there is room for of who and what it was: "last" shows the one with that nr."""
     found, room = {'event': report.event, 'nr': str(report.nr)}, EXEMPLAR_CHARACTERS
     room -= sum(len(name) + len(value) for name, value in found.items())
-    for name in ('comm', 'call', 'disk', 'dev', 'name', 'vec', 'state', 'cause', 'stage'):
+    for name in ('comm', 'call', 'mark', 'disk', 'dev', 'name', 'vec', 'state', 'cause', 'stage'):
         value = report.text(name)
         if value != '-' and len(name) + len(value) <= room:
             found[name] = value

@@ -24,7 +24,7 @@ COLUMNS = {'time': ('TIMESTAMPTZ', 'String'), 'host': ('VARCHAR', 'String'), 'tr
            'who': ('VARCHAR', 'String'), 'what': ('VARCHAR', 'String'), 'says': ('VARCHAR', 'String'),
            'idle': ('BOOLEAN', 'Bool'), 'cgroup': ('VARCHAR', 'String')}
 # Fields of events that are columns, too; NULL, in ClickHouse 0 or empty, where the event has none of that name.
-FIELDS = {'comm': 'VARCHAR', 'pid': 'BIGINT', 'tgid': 'BIGINT', 'call': 'VARCHAR', 'disk': 'VARCHAR',
+FIELDS = {'comm': 'VARCHAR', 'pid': 'BIGINT', 'tgid': 'BIGINT', 'call': 'VARCHAR', 'mark': 'VARCHAR', 'disk': 'VARCHAR',
           'dev': 'VARCHAR', 'stage': 'VARCHAR', 'state': 'VARCHAR', 'cause': 'VARCHAR', 'holder_comm': 'VARCHAR',
           'waker_comm': 'VARCHAR'}
 WORST = ('SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY total_ns DESC) AS rank FROM ('

@@ -15,6 +15,8 @@ TYPES: dict[str, tuple[str, dict[str, str]]] = {
     'setting': ('set: as "set" takes it, and as the module has it',
                 {'tracker': 'string', 'name': 'string', 'value': 'string', 'parameter': 'string',
                  'raw': 'string', 'fixed': 'boolean'}),
+    'probe': ('mark: a probe, its places are OFFSET or BEGIN-END, as the parameter probes has them', {
+        'name': 'string', 'program': 'string', 'places': 'string'}),
     'started': ('start', {'tracker': 'string', 'loaded_now': 'boolean', 'boot': 'boolean',
                           'threshold_ns': 'integer?'}),
     'stopped': ('stop', {'tracker': 'string'}),

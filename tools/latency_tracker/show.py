@@ -96,11 +96,12 @@ class Summary:
 
     def __init__(self) -> None:
         self.sums: dict[tuple[str, str, str], Sum] = {}
-        self.told: dict[tuple[str, str, int], Told] = {}
+        self.told: dict[tuple[str, str, str, int], Told] = {}
 
     def add(self, report: Report, of: Words) -> None:
         """One report."""
-        operation = report.event, str(report.values.get('pid', of.who)), report.start_ns
+        # Of marks of a thread that are within each other, several may begin at once, by a clock that is coarse.
+        operation = report.event, str(report.values.get('pid', of.who)), report.text('mark'), report.start_ns
         told = self.told.pop(operation, None)
         # What was said while it was pending knows more of what it waited for.
         key = told.key if told else (report.tracker, of.who, of.what)

@@ -44,12 +44,26 @@ class PathShower:
         """One. Without its time if it is of another boot."""
         when = wall_time(self.machine, path.at_ns)
         if self.out.as_json:
-            self.out.object('path', time=when.isoformat(timespec='microseconds'), host=self.host, **path.values())
+            self._object(path)
             return
         stamp = when.strftime('%H:%M:%S.') + f'{when.microsecond // 1000:03}'
         mark = 'dim' if path.idle else 'yellow' if path.flag == 'pending' else ''
         self.out.raw((self.out.style(stamp, 'bold') + '  ' if with_time else '') +
                      self.out.style(f'{path.tracker:9}', 'cyan') + ' ' + self.out.style(printable(path.text), mark))
+        self._segments(path)
+
+    def show_below(self, path: Path) -> None:
+        """One, behind the report of its operation."""
+        if self.out.as_json:
+            self._object(path)
+        else:
+            self._segments(path)
+
+    def _object(self, path: Path) -> None:
+        when = wall_time(self.machine, path.at_ns)
+        self.out.object('path', time=when.isoformat(timespec='microseconds'), host=self.host, **path.values())
+
+    def _segments(self, path: Path) -> None:
         if path.missing:
             self.out.line(path.missing, 'yellow', indent=INDENT)
         columns = COLUMNS if self.out.columns >= WIDE else NARROW_COLUMNS

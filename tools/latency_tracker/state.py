@@ -10,6 +10,8 @@ from latency_tracker.machine import Machine
 
 STATE = '/sys/kernel/latency_tracker'
 MODULES = '/sys/module'
+# Through which programs mark their operations, for the tracker mark.
+DEVICE = '/dev/latency_tracker'
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ KNOWN = {known.name: known for known in (
 )}
 
 # Those that are loaded by name only, and what an operation of them is.
-OPTIONAL = {'lock': 'a wait for a lock, of the kernel, of user space or on a file'}
+OPTIONAL = {'lock': 'a wait for a lock, of the kernel, of user space or on a file',
+            'mark': 'an operation of a program, which the program marks itself'}
 # Modules that are no trackers: they have parameters, but no directory in STATE, and no operations.
 PARTS = {'critical_path': 'what late operations of tasks were made of: latency-tracker path'}
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
 
 from latency_tracker import Error
+from latency_tracker.cmd_paths import Follower, PathSink
 from latency_tracker.cmd_reports import Filter
 from latency_tracker.machine import Machine
 from latency_tracker.output import Output
+from latency_tracker.paths import EVENT, Path, operations
 from latency_tracker.records import Reader, Report
 from latency_tracker.show import Shower, stack_of_call
+from latency_tracker.show_paths import PathShower
+from latency_tracker.signals import Signals
 from latency_tracker.stacks import Symbols, kallsyms
 from latency_tracker.state import Tracker, chosen
 from latency_tracker.words import words
@@ -19,6 +24,8 @@ from latency_tracker.words import words
 PAGE = 32
 # Where no threshold says what is late.
 OVER_NS = 10**9
+# The module critical_path looks for a path some 20 ms behind the report; a busy machine takes longer.
+PATH_SECONDS, LOOK_SECONDS = 2.0, 0.05
 
 
 class Pending:
@@ -86,12 +93,70 @@ def pending(trackers: list[Tracker], over_ns: int | None, passes: Callable[[Repo
     return sorted(found, key=lambda report: report.start_ns), missed
 
 
+class Paths:
+    """From its making to close(), what pending operations are made of so far, by the module critical_path; none without
+    it. error: why there are none, though it is there."""
+
+    def __init__(self, machine: Machine, args: argparse.Namespace, trackers: list[Tracker]) -> None:
+        self.found: dict[tuple[str, int, int], Path] = {}
+        self.follower: Follower | None = None
+        self.error = ''
+        self.signals = Signals()
+        part = Tracker(machine, EVENT)
+        told = operations(part) if part.loaded else []
+        self.of = [tracker for tracker in trackers if tracker.name in told]
+        args = argparse.Namespace(**vars(args) | {'buffer': 0})
+        try:
+            if self.of:
+                self.follower = Follower(machine, args, self.of, PathSink(machine, args, self.of, self._take), self.signals)
+        except Error as error:
+            self.error = str(error)
+
+    def _take(self, path: Path) -> None:
+        if path.flag == 'pending':
+            self.found[path.tracker, path.pid, path.delay_ns] = path
+
+    def wait(self, reports: Collection[Report]) -> None:
+        """For those of some reports, but not for long: there may be none."""
+        names = {tracker.name for tracker in self.of}
+        wanted = {_operation(report) for report in reports if report.tracker in names}
+        end = time.monotonic() + PATH_SECONDS
+        while self.follower and wanted - self.found.keys() and time.monotonic() < end and not self.signals.caught:
+            self.follower.until(time.monotonic() + LOOK_SECONDS)
+        if self.follower:
+            # What has come by then; to understand it may take longer.
+            self.follower.finish()
+
+    def close(self) -> None:
+        """No more."""
+        if self.follower:
+            self.follower.close()
+        self.signals.close()
+
+
+def _operation(report: Report) -> tuple[str, int, int]:
+    """As Gatherer knows it."""
+    return report.tracker, report.number('pid'), report.delay_ns
+
+
+def _look(args: argparse.Namespace, machine: Machine) -> tuple[list[Report], int, Paths]:
+    """What is pending, how many reports were missed, and paths."""
+    trackers = chosen(machine, args.trackers)
+    paths = Paths(machine, args, trackers)
+    try:
+        found, missed = pending(trackers, args.over, Filter(args, machine).passes)
+        paths.wait([report for report in found if args.all or not words(report).idle])
+    finally:
+        paths.close()
+    return found, missed, paths
+
+
 def still(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     """The exit status: 2 if something is pending that does not wait for something to do."""
     if args.seconds:
         raise Error('--still looks once: it has no --for')
-    found, missed = pending(chosen(machine, args.trackers), args.over, Filter(args, machine).passes)
-    shower = Shower(machine, out, args.stack)
+    found, missed, paths = _look(args, machine)
+    shower, trees = Shower(machine, out, args.stack), PathShower(machine, out, args.stack)
     shown = idle = 0
     for report in found:
         of = words(report, stack_of_call(machine, report))
@@ -99,6 +164,9 @@ def still(args: argparse.Namespace, machine: Machine, out: Output) -> int:
             idle += 1
         elif not args.max or shown < args.max:
             shower.show(report, of)
+            path = paths.found.get(_operation(report))
+            if path:
+                trees.show_below(path)
             shown += not of.idle
     out.object('still', shown=shown, idle=idle)
     more = f'{idle:,} that wait for something to do, which --all shows' if idle else ''
@@ -109,4 +177,6 @@ def still(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     if missed:
         out.object('missed', count=missed)
         out.line(f'{missed:,} more could not be read, or are doubtful', 'yellow')
+    if paths.error:
+        out.line(f'without what they are made of: {paths.error}', 'yellow')
     return 2 if shown else 0

@@ -285,6 +285,22 @@ def _lock(report: Report) -> Words:
     return Words(report.text('comm'), f'waiting for {lock}, {who}', text, details)
 
 
+def _mark(report: Report) -> Words:
+    mark = report.text('mark')
+    text = f'{mark} of {_task(report)} {"took" if report.ended else "has not ended for"} {human(report.delay_ns)}'
+    if report.number('cpu_time') >= 0:
+        text += f', of which it {"ran" if report.ended else "has run"} {human(report.number("cpu_time"))}'
+    if report.text('outer') != '-':
+        text += f', within {report.text("outer").replace(">", " > ")}'
+    # Programs that do not tell their operations apart have 0.
+    details = [f'number {report.number("id")}'] if report.number('id') > 0 else []
+    inside, call = reason(report.stack('stack')), call_of(report.stack('stack'))
+    where = f' in {inside}()' if inside not in ('-', '?') else ''
+    if where:
+        details.append(f'now{where}' + (f', called by {call}()' if call else ''))
+    return Words(report.text('comm'), f'{mark}{where}', text, details)
+
+
 def _other(report: Report) -> Words:
     values = ', '.join(f'{name}={report.text(name)}' for name in report.values
                        if name not in ('delay', 'start', 'flag') and not report.stack(name))
@@ -302,6 +318,7 @@ KINDS: dict[str, Callable[[Report], Words]] = {
     'softirq_latency': _softirq,
     'network_latency': _network,
     'lock_latency': _lock,
+    'mark_latency': _mark,
 }
 # Whose stack the field is, for a title.
 STACKS = {'stack': 'stack', 'prev_stack': 'stack of {prev_comm} ({prev_pid})',

@@ -102,6 +102,11 @@ def group_named(f, text):
     return name or (group(f, text) if text.startswith(b'/') and f.named != interrupt_named else None)
 
 
+def no_place(f, text):
+    """Places in programs, or nothing, in less than a page: no string of these is one. mark/uprobes has some."""
+    return None if text.strip(SPACE) or len(text) >= PAGE else b''
+
+
 def disk_named(text):
     words = text.split(b' ')
     known = ((b'read', b'write', b'flush', b'discard', b'other'),
@@ -119,6 +124,11 @@ def call_named(text):
 
 def class_named(text):
     return text if text in (b'deadline', b'realtime', b'normal', b'idle') else None
+
+
+def mark_named(text):
+    """A program that has it may come later."""
+    return text if re.fullmatch(rb'[A-Za-z0-9_.-][A-Za-z0-9_./-]{0,46}', text) else None
 
 
 def kind_named(text):
@@ -276,7 +286,7 @@ class Format:
         """How the file shows a string, or None: it is no value of it. A string ends at its first
         zero, as everywhere in sysfs; one newline at the end is allowed."""
         text = data.split(b'\0')[0]
-        return self.read(self, text if self.read in (disk, thresholds) else text[:-1] if text.endswith(b'\n')
+        return self.read(self, text if self.read in (disk, thresholds, no_place) else text[:-1] if text.endswith(b'\n')
                          else text)
 
 
@@ -305,13 +315,16 @@ FORMATS = (
     Format('offcpu/parameters/thresholds', thresholds, named=class_named, group=b'idle'),
     Format('irq/parameters/thresholds', thresholds, named=interrupt_named, group=b'irq 7'),
     Format('lock/parameters/thresholds', thresholds, named=kind_named, group=b'rwsem_read'),
+    Format('mark/parameters/thresholds', thresholds, named=mark_named, group=b'request'),
+    *(Format(f'/user_{what}', unsigned, 0, (1 << 32) - 1, slow=False) for what in ('threads', 'marks', 'reports')),
     Format('network/parameters/thresholds', thresholds, named=device_named, group=b'lo sent'),
     Format('network/parameters/dev', device, 1, (1 << 31) - 1),
     Format('/protocol', protocol, 1, 65535),
+    Format('/probes', no_place),
     Format('/calls', calls, 0, 1023),
     Format('/irq', choice, 0, (1 << 31) - 1, none=True),
     Format('/vector', choice, 0, 9, none=True, names=VECTORS),
-    Format('/operations', several, names=(b'syscalls', b'offcpu', b'wakeup', b'lock')),
+    Format('/operations', several, names=(b'syscalls', b'offcpu', b'wakeup', b'lock', b'mark')),
     Format('/states', several, names=STATES), Format('/kinds', several, names=KINDS),
     Format('/kthreads', toggle), Format('/bios', toggle), Format('/preempted', toggle),
     Format('/egress', toggle), Format('/waker_irq', toggle), Format('/cgroup', group),

@@ -19,7 +19,8 @@ the exit status is 0 only if none failed.
   command-mutants
                  broken variants of it, each of which these tests must catch
   judges         do the programs that judge traces judge right?
-  host           the core's lock-free parts in user space: stress tests, plain,
+  host           the core's lock-free parts in user space, and the library for
+                 marks, with a kernel of ordinary memory: stress tests, plain,
                  with AddressSanitizer and with ThreadSanitizer
   host-mutants   broken variants of them, each of which the host tests must catch
   models         models of the orderings of memory accesses that the code relies on,

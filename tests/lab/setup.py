@@ -70,7 +70,8 @@ class Lab:
 
     def _build_programs(self, kernel: Kernel) -> None:
         program = self._top / kernel.programs / "inject"
-        files = sorted((self._top / "tests/guest/inject").glob("*.[ch]"))
+        places = ("tests/guest/inject", "user", "include/uapi")
+        files = sorted(file for place in places for file in (self._top / place).glob("*.[ch]"))
         if program.exists() and program.stat().st_mtime >= max(
             file.stat().st_mtime for file in files
         ):
@@ -78,8 +79,9 @@ class Lab:
         program.parent.mkdir(parents=True, exist_ok=True)
         words = ["in_rootfs", kernel.name] if kernel.cross else []
         words += [f"{kernel.cross}gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-static"]
+        words += [f"-I{place}" for place in places[1:]]
         words += ["-pthread", "-o", str(program)]
-        words += [str(file) for file in files if file.suffix == ".c"]
+        words += [str(file) for file in files if file.suffix == ".c" and "inject" in file.parts]
         if not self._shell.step("building the program of tests/guest", *words):
             info("tests/guest/inject does not compile: correct what is reported above")
             raise Failed

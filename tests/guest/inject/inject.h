@@ -77,5 +77,8 @@ int cmd_exit(char **argv);
 int cmd_stop(char **argv);
 int cmd_kept(char **argv);
 int cmd_chain(char **argv);
+int cmd_marks(char **argv);
+int cmd_fuzz(char **argv);
+int cmd_probed(char **argv);
 
 #endif /* TESTS_GUEST_INJECT_H */

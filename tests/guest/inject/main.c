@@ -73,6 +73,9 @@ static const struct {
 	{ "stop", 1, cmd_stop },
 	{ "kept", 2, cmd_kept },
 	{ "chain", 2, cmd_chain },
+	{ "marks", 1, cmd_marks },
+	{ "fuzz", 2, cmd_fuzz },
+	{ "probed", 1, cmd_probed },
 };
 
 static int run(int argc, char **argv)

@@ -5,7 +5,7 @@
 # shellcheck source=tests/guest/lib.sh
 . "$LIB"
 
-trackers="wakeup offcpu syscalls block irq network lock"
+trackers="wakeup offcpu syscalls block irq network lock mark"
 sum=0
 
 file_of()

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Operations of this program, marked by the library, and timed by clocks of its own.
+ */
+#include "inject.h"
+
+#include <latency_tracker_user.h>
+
+static u64 cpu_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000 * MS + ts.tv_nsec;
+}
+
+static int define(const char *name)
+{
+	int mark = lt_mark_define(name);
+
+	if (mark < 0)
+		die("lt_mark_define");
+	return mark;
+}
+
+static volatile sig_atomic_t enough;
+
+static void on_enough(int sig)
+{
+	(void)sig;
+	enough = 1;
+}
+
+/* At least once. */
+static void write_file(const char *name, u64 times)
+{
+	static char block[4096];
+	int fd = open(name, O_WRONLY | O_CREAT, 0600);
+
+	if (fd < 0)
+		die(name);
+	do {
+		if (write(fd, block, sizeof(block)) != sizeof(block) || fsync(fd))
+			die(name);
+	} while (times-- && !enough);
+	close(fd);
+}
+
+/*
+ * How it spends its time, ms: "sleep" or "spin"; or a file to write and fsync() so often, or until
+ * SIGUSR1.
+ */
+static void spend(const char *how, u64 ms)
+{
+	if (!strcmp(how, "sleep"))
+		sleep_ms(ms);
+	else if (!strcmp(how, "spin"))
+		spin_until(now() + ms * MS);
+	else
+		write_file(how, ms);
+}
+
+/* marks nested HOW MS: an operation "inner" in one called "outer". */
+static int nested(char **argv)
+{
+	int outer = define("outer"), inner = define("inner");
+	u64 out[2], in[2], run[2];
+
+	prctl(PR_SET_NAME, "lt-marks");
+	signal(SIGUSR1, on_enough);
+	/* It has its memory by then. */
+	lt_mark_begin(outer, 1);
+	lt_mark_end(outer, 1);
+	if (is_held())
+		printf("pid=%d tgid=%d\n", own_pid(), getpid());
+	wait_until_told();
+	out[0] = now();
+	lt_mark_begin(outer, 70000000000ULL);
+	in[0] = now();
+	run[0] = cpu_time();
+	lt_mark_begin(inner, 8);
+	spend(argv[2], atol(argv[3]));
+	lt_mark_end(inner, 8);
+	run[1] = cpu_time();
+	in[1] = now();
+	lt_mark_end(outer, 70000000000ULL);
+	out[1] = now();
+	printf("pid=%d tgid=%d begin=%llu end=%llu outer_begin=%llu outer_end=%llu run=%llu\n",
+	       own_pid(), getpid(), in[0], in[1], out[0], out[1], run[1] - run[0]);
+	return 0;
+}
+
+/*
+ * marks count N US: so many operations of "short" that take about US, and twice as many of
+ * "shorter" that take a third of it.
+ */
+static int count(char **argv)
+{
+	static const char *const names[] = { "short", "shorter" };
+	long n = atol(argv[2]), i;
+	u64 begin, sum[2] = {}, most[2] = {}, took, least[2] = { ~0ULL, ~0ULL };
+	int mark[2], which;
+
+	for (which = 0; which < 2; which++)
+		mark[which] = define(names[which]);
+	for (i = 0; i < 3 * n; i++) {
+		which = i % 3 != 0;
+		begin = now();
+		lt_mark_begin(mark[which], i);
+		spin_until(begin + atol(argv[3]) * 1000 / (which ? 3 : 1));
+		lt_mark_end(mark[which], i);
+		took = now() - begin;
+		sum[which] += took;
+		most[which] = took > most[which] ? took : most[which];
+		least[which] = took < least[which] ? took : least[which];
+	}
+	for (which = 0; which < 2; which++)
+		printf("%s=%ld sum_%s=%llu least_%s=%llu most_%s=%llu ", names[which],
+		       which ? 2 * n : n, names[which], sum[which], names[which], least[which],
+		       names[which], most[which]);
+	printf("\n");
+	fflush(stdout);
+	wait_until_told();
+	return 0;
+}
+
+static void *end_id(void *id)
+{
+	int mark = define("handed");
+
+	sleep_ms((u64)id / 10);
+	lt_mark_end_id(mark, (u64)id);
+	return NULL;
+}
+
+/*
+ * marks handed N MS: N operations of one thread that others end, each in its own time: the
+ * one with id i, from 1 on, after i * MS. As an oracle, each is ended twice.
+ */
+static int handed(char **argv)
+{
+	u64 n = atol(argv[2]), ms = atol(argv[3]), i;
+	int mark = define("handed");
+	pthread_t thread[2 * n];
+
+	prctl(PR_SET_NAME, "lt-hands-over");
+	for (i = 1; i <= n; i++)
+		lt_mark_begin_id(mark, i * ms * 10);
+	for (i = 0; i < 2 * n; i++)
+		if (pthread_create(&thread[i], NULL, end_id, (void *)((i / 2 + 1) * ms * 10)))
+			die("pthread_create");
+	for (i = 0; i < 2 * n; i++)
+		pthread_join(thread[i], NULL);
+	printf("pid=%d handed=%llu\n", getpid(), n);
+	fflush(stdout);
+	wait_until_told();
+	return 0;
+}
+
+/* marks deep N: N operations in each other. */
+static int deep(char **argv)
+{
+	int mark = define("deep"), n = atoi(argv[2]), i;
+
+	for (i = 0; i < n; i++)
+		lt_mark_begin(mark, i);
+	for (i = n; i--;)
+		lt_mark_end(mark, i);
+	printf("deep=%d\n", n);
+	wait_until_told();
+	return 0;
+}
+
+static void *begin_alone(void *ms)
+{
+	lt_mark_begin(define("alone"), 3);
+	sleep_ms((long)ms);
+	return NULL;
+}
+
+/* marks thread MS: a thread begins something and ends itself so much later. */
+static int thread(char **argv)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, begin_alone, (void *)atol(argv[2])))
+		die("pthread_create");
+	pthread_join(thread, NULL);
+	printf("pid=%d\n", getpid());
+	fflush(stdout);
+	wait_until_told();
+	return 0;
+}
+
+/* marks exec: it begins something, and becomes sleep. The device stays open, against all rules. */
+static int exec(char **argv)
+{
+	int fd = open(LT_MARK_DEVICE, O_RDWR);
+
+	(void)argv;
+	if (fd < 0)
+		die(LT_MARK_DEVICE);
+	lt_mark_begin(define("replaced"), 1);
+	fcntl(lt_mark_process_1.fd, F_SETFD, 0);
+	execlp("sleep", "sleep", "3", NULL);
+	die("sleep");
+}
+
+/* marks fork MS: a child that goes on with the marks of its parent, and both end in their own time. */
+static int forked(char **argv)
+{
+	int mark = define("forked");
+	pid_t child;
+
+	lt_mark_begin(mark, 1);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_NAME, "lt-child");
+		lt_mark_begin(mark, 2);
+		sleep_ms(atol(argv[2]));
+		lt_mark_end(mark, 2);
+		/* Of its parent. */
+		lt_mark_end(mark, 1);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	lt_mark_end(mark, 1);
+	printf("pid=%d child=%d\n", getpid(), child);
+	return 0;
+}
+
+/* marks times N: how long a begin with its end takes, in ps: the mean of N. */
+static int times(char **argv)
+{
+	int mark = define("times");
+	u64 n = atol(argv[2]), i, begin;
+
+	lt_mark_begin(mark, 0);
+	lt_mark_end(mark, 0);
+	begin = now();
+	for (i = 0; i < n; i++) {
+		lt_mark_begin(mark, i);
+		lt_mark_end(mark, i);
+	}
+	printf("mark_ps=%llu\n", (now() - begin) * 1000 / n);
+	return 0;
+}
+
+/* marks open: may it? */
+static int may_open(char **argv)
+{
+	int mark = lt_mark_define("mine");
+
+	(void)argv;
+	printf("mark=%d errno=%d on=%d\n", mark, errno, lt_mark_on());
+	return 0;
+}
+
+static void *hold_one(void *barrier)
+{
+	int mark = lt_mark_define("held");
+
+	lt_mark_begin(mark, 1);
+	pthread_barrier_wait(barrier);
+	pthread_barrier_wait(barrier);
+	lt_mark_end(mark, 1);
+	return NULL;
+}
+
+/* marks threads N: so many with something pending. */
+static int threads(char **argv)
+{
+	int n = atoi(argv[2]), i;
+	pthread_barrier_t barrier;
+	pthread_t of[n];
+
+	pthread_barrier_init(&barrier, NULL, n + 1);
+	for (i = 0; i < n; i++)
+		if (pthread_create(&of[i], NULL, hold_one, &barrier))
+			die("pthread_create");
+	pthread_barrier_wait(&barrier);
+	printf("threads=%d\n", n);
+	fflush(stdout);
+	wait_until_told();
+	pthread_barrier_wait(&barrier);
+	for (i = 0; i < n; i++)
+		pthread_join(of[i], NULL);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int args;
+	int (*run)(char **argv);
+} commands[] = {
+	{ "nested", 2, nested }, { "count", 2, count },	  { "deep", 1, deep },
+	{ "thread", 1, thread }, { "exec", 0, exec },	  { "fork", 1, forked },
+	{ "open", 0, may_open }, { "handed", 2, handed }, { "threads", 1, threads },
+	{ "times", 1, times },
+};
+
+int cmd_marks(char **argv)
+{
+	unsigned int i;
+	int args = 0;
+
+	while (argv[args + 1])
+		args++;
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(argv[1], commands[i].name) && args == commands[i].args + 1)
+			return commands[i].run(argv);
+	die("marks");
+}

@@ -162,8 +162,12 @@ void path_without_cpu(struct hop *hop, u64 end, u8 state)
 		return;
 	}
 	whole = why->end_ns - why->begin_ns;
-	had = least_of(why->ready_ns, whole, ns);
-	part = least_of(why->part_ns, whole, ns);
+	/*
+	 * The scheduler reads its clock before the tracker reads ours, and a CPU may pause in
+	 * between: no task had it for longer than the wait.
+	 */
+	had = least_of(min(why->ready_ns, whole), whole, ns);
+	part = least_of(min(why->part_ns, whole), whole, ns);
 	/* When in the wait each was, is not known: one after the other. */
 	segment = path_add(hop, had, LT_PATH_CPU);
 	if (segment)
@@ -171,7 +175,7 @@ void path_without_cpu(struct hop *hop, u64 end, u8 state)
 	/* The task that had it longest is one of those that had it. */
 	if (why->cause == LATENCY_TRACKER_CAUSE_CPU)
 		part = less(part, had);
-	segment = path_add(hop, part, cause_of_cpu(why->cause));
+	segment = path_add(hop, min(part, ns - had), cause_of_cpu(why->cause));
 	if (segment)
 		segment->cgroup = why->where;
 	path_add_until(hop, end, LT_PATH_UNKNOWN);

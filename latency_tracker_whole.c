@@ -175,9 +175,9 @@ EXPORT_SYMBOL_GPL(latency_tracker_whole_in_time);
  * @nr: how many
  * @priv: for their groups: what an event would have as private bytes
  *
- * For a caller that has counted them itself, and knows that none was late.
+ * For a caller that has counted them itself, and knows that none is to be reported.
  *
- * Context: Task, softirq or hard interrupt.
+ * Context: Any.
  * Return: 0; -ESHUTDOWN if tracking is off; -EAGAIN if RCU is not watching.
  */
 int latency_tracker_whole_many(struct latency_tracker *tracker, u64 delay_ns,

@@ -129,7 +129,7 @@ struct latency_tracker_wait {
  * @operation: what it was, such as the system call; "-"
  * @start_ns: begin
  * @now_ns: end, or when it was found pending
- * @pid: of the task; -1: that is gone
+ * @pid: of the task; -1: that is gone, or not known
  * @flag: which of the two
  * @comm: of the task
  */

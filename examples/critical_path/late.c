@@ -51,8 +51,11 @@ void path_late(const struct latency_tracker_late *late)
 
 	if (READ_ONCE(is_over))
 		return;
-	/* One whose task is gone has no place. */
-	for (i = late->pid < 0 ? LATE_MAX : 0; i < LATE_MAX; i++) {
+	if (late->pid < 0) {
+		atomic_long_inc(&path_counts.left_out);
+		return;
+	}
+	for (i = 0; i < LATE_MAX; i++) {
 		struct late_place *place = &places[(from + i) % LATE_MAX];
 
 		if (atomic_read(&place->state) != PLACE_FREE ||

@@ -12,7 +12,7 @@ struct latency_tracker_late;
 /**
  * struct path_counts - what became of late operations
  * @paths: that were told
- * @left_out: late operations that found no place, or whose task is gone
+ * @left_out: late operations that found no place, or whose task is gone or not known
  * @unknown: segments without a cause
  * @lost: segments of which what was known was overwritten
  * @cut: paths that reached a limit, or have parts that are told together

@@ -129,7 +129,7 @@ static const struct kernel_param_ops count_ops = {
 module_param_cb(paths, &count_ops, &path_counts.paths, 0444);
 MODULE_PARM_DESC(paths, "Paths that were told");
 module_param_cb(left_out, &count_ops, &path_counts.left_out, 0444);
-MODULE_PARM_DESC(left_out, "Late operations without a path: there were too many at once, or the task was gone");
+MODULE_PARM_DESC(left_out, "Late operations without a path: there were too many at once, or the task is gone or not known");
 module_param_cb(unknown, &count_ops, &path_counts.unknown, 0444);
 MODULE_PARM_DESC(unknown, "Segments whose cause is not known");
 module_param_cb(lost, &count_ops, &path_counts.lost, 0444);

@@ -76,16 +76,18 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	/* The kernel reads nothing there. */
 	if (!at)
 		return map(vma, space->head, sizeof(*space->head));
-	if (at == LT_MARK_SLOTS_OFFSET)
-		return map(vma, space->slot, LT_MARK_SLOTS_SIZE);
 	nr = div64_u64(at, LT_MARK_AREA) - 1;
-	if ((at & (LT_MARK_AREA - 1)) || nr >= LT_MARK_THREADS)
+	if (at & (LT_MARK_AREA - 1))
 		return -EINVAL;
 	/* What is mapped stays until it is unmapped, whatever becomes of the thread. */
 	mutex_lock(&space->lock);
-	thread = space->thread[nr];
-	if (thread)
+	thread = nr < LT_MARK_THREADS ? space->thread[nr] : NULL;
+	if (at == LT_MARK_SLOTS_OFFSET) {
+		space->has_slots = true;
+		err = map(vma, space->slot, LT_MARK_SLOTS_SIZE);
+	} else if (thread) {
 		err = map(vma, thread->area, sizeof(*thread->area));
+	}
 	mutex_unlock(&space->lock);
 	return err;
 }

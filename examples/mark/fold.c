@@ -12,7 +12,7 @@
 #include <linux/rcupdate.h>
 
 #include "examples/mark/mark.h"
-#include "usecase/task.h"
+#include "usecase/data.h"
 #include "wrapper/cgroup.h"
 
 /* How long an operation takes at least: two looks at a clock. */
@@ -46,9 +46,7 @@ static void look_at_task(struct fold *fold, const struct mark_thread *thread)
 	task = pid_task(thread->pid, PIDTYPE_PID);
 	if (task) {
 		fold->of.cgroup_id = lt_task_cgroup_id(task);
-		fold->passes = !lt_task_is_filtered(&mark_usecase) ||
-			       (lt_task_passes(&mark_usecase, task) &&
-				lt_task_in_cgroup(&mark_usecase, task));
+		fold->passes = mark_passes(task);
 	}
 	rcu_read_unlock();
 }

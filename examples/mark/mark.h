@@ -28,7 +28,7 @@ struct lt_threshold;
  * struct mark_user - a user whose programs have marks
  * @list: of all users
  * @uid: which one
- * @spaces: open files
+ * @spaces: open files; as many as threads, at most
  * @threads: of these
  * @marks: likewise
  * @second: for the limit of reports: which one
@@ -125,7 +125,9 @@ struct mark_thread {
  * @lock: of what follows, where it is written
  * @user: who has opened it
  * @head: what its programs read
+ * @least_ns: what is in @head, which a program may write, too
  * @slot: operations that are not of one thread
+ * @has_slots: a program has mapped @slot
  * @events: of these
  * @event: likewise
  * @nr_marks: marks that are defined; written last
@@ -138,7 +140,9 @@ struct mark_space {
 	struct mutex lock; /* what is written behind it */
 	struct mark_user *user;
 	struct lt_mark_head *head;
+	u64 least_ns;
 	struct lt_mark_frame *slot;
+	bool has_slots;
 	struct mark_events events;
 	struct mark_event event[LT_MARK_SLOTS];
 	u32 nr_marks;

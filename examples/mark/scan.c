@@ -67,9 +67,10 @@ static bool is_gone(const struct mark_thread *thread)
 /* The age is what programs knew until now. */
 static void scan_space(struct mark_space *space, u64 least_ns, bool fold)
 {
-	u64 age_ns = max(READ_ONCE(space->head->least_ns), least_ns);
+	u64 age_ns = max(space->least_ns, least_ns);
 	u32 nr, frame, slot;
 
+	space->least_ns = least_ns;
 	WRITE_ONCE(space->head->least_ns, least_ns);
 	WRITE_ONCE(space->head->on, latency_tracker_get_tracking(mark_usecase.tracker));
 	for (nr = 0; nr < space->nr_threads; nr++) {
@@ -87,7 +88,7 @@ static void scan_space(struct mark_space *space, u64 least_ns, bool fold)
 			mark_fold(space, thread, latency_tracker_clock());
 		cond_resched();
 	}
-	for (slot = 0; slot < LT_MARK_SLOTS; slot++)
+	for (slot = 0; space->has_slots && slot < LT_MARK_SLOTS; slot++)
 		mark_find_slot(space, slot, age_ns);
 }
 
@@ -127,6 +128,7 @@ void mark_scan_add(struct mark_space *space)
 {
 	u64 least_ns = find_least();
 
+	space->least_ns = least_ns;
 	space->head->least_ns = least_ns;
 	space->head->on = latency_tracker_get_tracking(mark_usecase.tracker);
 	mutex_lock(&spaces_lock);

@@ -20,7 +20,7 @@
 
 static void free_space(struct mark_space *space)
 {
-	if (space->user)
+	if (!IS_ERR(space->user))
 		mark_user_put(space->user);
 	vfree(space->slot);
 	vfree(space->head);
@@ -31,11 +31,12 @@ static void free_space(struct mark_space *space)
  * mark_space_open() - a program wants to have marks
  *
  * Context: Task, may sleep.
- * Return: its space; ERR_PTR(-ENOMEM).
+ * Return: its space; ERR_PTR(-ENOMEM), ERR_PTR(-EDQUOT).
  */
 struct mark_space *mark_space_open(void)
 {
 	struct mark_space *space = kvzalloc(sizeof(*space), GFP_KERNEL_ACCOUNT);
+	int err;
 
 	if (!space)
 		return ERR_PTR(-ENOMEM);
@@ -43,9 +44,10 @@ struct mark_space *mark_space_open(void)
 	space->head = vmalloc_user(sizeof(*space->head));
 	space->slot = vmalloc_user(LT_MARK_SLOTS_SIZE);
 	space->user = mark_user_get();
-	if (!space->head || !space->slot || !space->user) {
+	err = space->head && space->slot ? PTR_ERR_OR_ZERO(space->user) : -ENOMEM;
+	if (err) {
 		free_space(space);
-		return ERR_PTR(-ENOMEM);
+		return ERR_PTR(err);
 	}
 	mark_events_init(&space->events, space->slot, space->event);
 	space->head->version = LT_MARK_VERSION;
@@ -92,7 +94,7 @@ static int add_mark(struct mark_space *space, const char *name)
 		return mark;
 	}
 	space->mark[space->nr_marks] = mark;
-	/* Pairs with the acquire in mark_operation() and in the scan. */
+	/* Pairs with the acquire in find_mark(). */
 	smp_store_release(&space->nr_marks, space->nr_marks + 1);
 	return space->nr_marks - 1;
 }
@@ -150,7 +152,7 @@ static struct mark_thread *make_thread(void)
 	thread->mm = current->mm;
 	mmgrab(thread->mm);
 	thread->folded_ns = thread->events.since_ns;
-	thread->area->tid = current->pid;
+	thread->area->tid = task_pid_vnr(current);
 	return thread;
 }
 

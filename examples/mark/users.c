@@ -6,6 +6,7 @@
  * limited by the number of threads.
  */
 #include <linux/cred.h>
+#include <linux/err.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
@@ -38,7 +39,8 @@ static struct mark_user *find(kuid_t uid)
  * mark_user_get() - the user who opens a space
  *
  * Context: Task, may sleep.
- * Return: the user, until mark_user_put(); NULL: no memory.
+ * Return: the user, until mark_user_put(); ERR_PTR(-ENOMEM); ERR_PTR(-EDQUOT): it has as many
+ * spaces as it may have threads.
  */
 struct mark_user *mark_user_get(void)
 {
@@ -46,7 +48,11 @@ struct mark_user *mark_user_get(void)
 
 	mutex_lock(&users_lock);
 	user = find(current_euid());
-	if (user)
+	if (!user)
+		user = ERR_PTR(-ENOMEM);
+	else if (user->spaces && user->spaces >= READ_ONCE(mark_user_threads))
+		user = ERR_PTR(-EDQUOT);
+	else
 		user->spaces++;
 	mutex_unlock(&users_lock);
 	return user;

@@ -87,7 +87,7 @@ struct lt_mark_cell {
 /**
  * struct lt_mark_thread - what a thread and the kernel share
  * @run_seq: odd while the kernel changes the next two
- * @tid: of the thread, in the initial pid namespace
+ * @tid: of the thread, in its pid namespace
  * @run_ns: CPU time of the thread when it got the CPU that it has
  * @in_ns: when that was; 0: not known yet
  * @pad: 0

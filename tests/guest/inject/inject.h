@@ -36,6 +36,13 @@ struct shared {
 	pid_t thread;	/* of start_thread() */
 };
 
+/* What "inject NAME COMMAND ARG..." does, with so many ARGs. */
+struct command {
+	const char *name;
+	int args;
+	int (*run)(char **argv);
+};
+
 extern struct shared *shared;
 
 /* tasks.c */
@@ -55,6 +62,7 @@ int is_held(void);
 void wait_until_told(void);
 long slept(void);
 long read_zeros(u64 us);
+int run_command(const struct command *commands, unsigned int nr, char **argv);
 
 /* The commands. */
 int cmd_nanosleep(char **argv);

@@ -288,11 +288,7 @@ static int threads(char **argv)
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	int args;
-	int (*run)(char **argv);
-} commands[] = {
+static const struct command commands[] = {
 	{ "nested", 2, nested }, { "count", 2, count },	  { "deep", 1, deep },
 	{ "thread", 1, thread }, { "exec", 0, exec },	  { "fork", 1, forked },
 	{ "open", 0, may_open }, { "handed", 2, handed }, { "threads", 1, threads },
@@ -301,13 +297,5 @@ static const struct {
 
 int cmd_marks(char **argv)
 {
-	unsigned int i;
-	int args = 0;
-
-	while (argv[args + 1])
-		args++;
-	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (!strcmp(argv[1], commands[i].name) && args == commands[i].args + 1)
-			return commands[i].run(argv);
-	die("marks");
+	return run_command(commands, sizeof(commands) / sizeof(commands[0]), argv);
 }

@@ -300,11 +300,7 @@ static int where(char **argv)
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	int args;
-	int (*run)(char **argv);
-} commands[] = {
+static const struct command commands[] = {
 	{ "call", 1, call },  { "deep", 2, deep },	    { "pair", 1, pair },
 	{ "jump", 1, jump },  { "left", 0, left },	    { "exec", 0, becomes_sleep },
 	{ "fork", 1, forked }, { "times", 1, times },	    { "load", 2, load },
@@ -313,13 +309,5 @@ static const struct {
 
 int cmd_probed(char **argv)
 {
-	unsigned int i;
-	int args = 0;
-
-	while (argv[args + 1])
-		args++;
-	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (!strcmp(argv[1], commands[i].name) && args == commands[i].args + 1)
-			return commands[i].run(argv);
-	die("probed");
+	return run_command(commands, sizeof(commands) / sizeof(commands[0]), argv);
 }

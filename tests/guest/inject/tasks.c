@@ -188,3 +188,17 @@ long read_zeros(u64 us)
 	close(fd);
 	return ret;
 }
+
+/* The one that argv[1] names. */
+int run_command(const struct command *commands, unsigned int nr, char **argv)
+{
+	unsigned int i;
+	int args = 0;
+
+	while (argv[args + 1])
+		args++;
+	for (i = 0; i < nr; i++)
+		if (!strcmp(argv[1], commands[i].name) && args == commands[i].args + 1)
+			return commands[i].run(argv);
+	die(argv[0]);
+}

@@ -229,6 +229,63 @@ static int forked(char **argv)
 	return 0;
 }
 
+struct turn {
+	u64 id, begin[2], end[2];
+};
+
+struct crowd {
+	struct turn *turns;
+	pid_t pid;
+	int n, mark;
+	unsigned int seed;
+	u64 ms;
+};
+
+static void *take_turns(void *data)
+{
+	struct crowd *crowd = data;
+	struct turn *turn;
+
+	crowd->pid = own_pid();
+	for (turn = crowd->turns; turn < crowd->turns + crowd->n; turn++) {
+		turn->begin[0] = now();
+		lt_mark_begin(crowd->mark, turn->id);
+		turn->begin[1] = now();
+		spend(rand_r(&crowd->seed) % 4 ? "sleep" : "spin", rand_r(&crowd->seed) % crowd->ms);
+		turn->end[0] = now();
+		lt_mark_end(crowd->mark, turn->id);
+		turn->end[1] = now();
+	}
+	return NULL;
+}
+
+/*
+ * marks crowd THREADS N MS: each thread has N operations that take up to MS. Then a line of each:
+ * its thread, and how long it took at least and at most, by the clock around begin and end.
+ */
+static int crowd(char **argv)
+{
+	int threads = atoi(argv[2]), n = atoi(argv[3]), mark = define("crowd"), i, of;
+	struct crowd crowds[threads];
+	pthread_t thread[threads];
+	struct turn *turn;
+
+	for (i = 0; i < threads; i++) {
+		crowds[i] = (struct crowd){ calloc(n, sizeof(*turn)), 0, n, mark, i + 1, atol(argv[4]) };
+		for (of = 0; of < n; of++)
+			crowds[i].turns[of].id = i * n + of + 1;
+		if (pthread_create(&thread[i], NULL, take_turns, &crowds[i]))
+			die("pthread_create");
+	}
+	for (i = 0; i < threads; i++) {
+		pthread_join(thread[i], NULL);
+		for (turn = crowds[i].turns; turn < crowds[i].turns + n; turn++)
+			printf("id=%llu pid=%d least=%llu most=%llu\n", turn->id, crowds[i].pid,
+			       turn->end[0] - turn->begin[1], turn->end[1] - turn->begin[0]);
+	}
+	return 0;
+}
+
 /* marks times N: how long a begin with its end takes, in ps: the mean of N. */
 static int times(char **argv)
 {
@@ -292,7 +349,7 @@ static const struct command commands[] = {
 	{ "nested", 2, nested }, { "count", 2, count },	  { "deep", 1, deep },
 	{ "thread", 1, thread }, { "exec", 0, exec },	  { "fork", 1, forked },
 	{ "open", 0, may_open }, { "handed", 2, handed }, { "threads", 1, threads },
-	{ "times", 1, times },
+	{ "times", 1, times },	  { "crowd", 3, crowd },
 };
 
 int cmd_marks(char **argv)

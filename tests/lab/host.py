@@ -5,6 +5,7 @@ import os
 import sys
 from pathlib import Path
 
+from .mutants import mutants_command
 from .options import Options
 
 # They only compute, and may take their time: they run beside the guests, behind them. A fuzzer
@@ -22,13 +23,16 @@ def host_suites(top: Path, options: Options) -> dict[str, list[str]]:
     suites = {
         "check-self": [*pytest, str(top / "tests/lab")],
         "command": [str(top / "tests/command/run.sh"), *pytest, str(top / "tests/command")],
-        "command-mutants": [str(top / "tests/command/run.sh"), str(top / "tests/mutants/run"), "--kind", "command"],
+        "command-mutants": [
+            str(top / "tests/command/run.sh"),
+            *mutants_command(top, options, ["command"]),
+        ],
         "judges": [sys.executable, str(top / "tests/guest/known.py")],
         "host": [*make, "check", *(["QUICK=1"] if options.quick else [])],
-        "host-mutants": [*make, "mutants"],
+        "host-mutants": mutants_command(top, options, ["host"]),
         "models": [str(top / "tests/litmus/run.sh"), str(top / "build/models")],
         "fuzz": [*make, "fuzz", f"FUZZ_TIME={os.environ.get('FUZZ_TIME') or 60}"],
-        "fuzz-mutants": [*make, "fuzz-mutants"],
+        "fuzz-mutants": mutants_command(top, options, ["fuzz"]),
     }
     return {
         name: command

@@ -3,7 +3,6 @@
 the other."""
 
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from pathlib import Path
 from .beside import Job, run_beside
 from .guest import GuestTest, Guests, choose_tests
 from .kernel import Kernel, is_first_of
-from .setup import Lab
+from .mutants import mutants_command
 from .options import Options
+from .setup import Lab
 from .suite import Place, Suite
 
 _PAIRS = 50_000_000
@@ -121,10 +121,7 @@ class Lane:
         self._run_script(place, "lab", "tests/vm/selftest.sh", *(["--brief"] if brief else []))
 
     def _mutants(self) -> list[str]:
-        git = ["git", "-C", str(self._top), "rev-parse", "HEAD"]
-        head = subprocess.run(git, stdout=subprocess.PIPE, text=True, check=False)
-        # Without git, always the same.
-        return [str(self._top / "tests/mutants/run"), "--ten", head.stdout.strip() or "0"]
+        return mutants_command(self._top, self._options, ["guest", "script"])
 
     def _build_mutants(self, place: Place) -> None:
         """Ahead of their turn, when all that is wrong is reported."""

@@ -17,7 +17,8 @@ the exit status is 0 only if none failed.
   check-self     does scripts/check itself count right? (tests/lab)
   command        the program latency-tracker, without a kernel (tests/command)
   command-mutants
-                 broken variants of it, each of which these tests must catch
+                 broken variants of it, each of which these tests must catch; of all
+                 mutants, some that the hash of the commit chooses
   judges         do the programs that judge traces judge right?
   host           the core's lock-free parts in user space, and the library for
                  marks, with a kernel of ordinary memory: stress tests, plain,
@@ -34,8 +35,8 @@ the exit status is 0 only if none failed.
   guest/NAME     tests/guest/NAME.tc, also in folders: the modules in a virtual machine, one
                  test after the other. After a crash, the rest runs in a new machine, and
                  the test that crashed again if that was a fault of QEMU's.
-  mutants        broken variants of the modules, ten of them, which the hash of the commit
-                 chooses: each must be caught by its guest test (tests/mutants/run)
+  mutants        broken variants of the modules, ten of them: each must be caught by its
+                 guest test (tests/mutants/run)
   torture        everything against everything, in all contexts at once, for 50 million
                  pairs of begin and end; then broken twins of the core, each of which must
                  be caught. Documentation/reliability.md
@@ -56,6 +57,7 @@ the exit status is 0 only if none failed.
   --minutes N    torture for so many minutes, if that is more
   --strings N    guest/bad-input feeds so many strings to each file, if that is more
   --chains N     guest/critical_path/chains builds so many chains of tasks, if that is more
+  --all-mutants  all of them; the suite "mutants" then takes hours
   --jobs N       so many kernels at a time (as many as the machine has CPUs, but 2)
   --list         only print the names of what would run
 
@@ -77,6 +79,7 @@ class Options(argparse.Namespace):
     minutes: int = 0
     strings: int = 0
     chains: int = 0
+    all_mutants: bool = False
     jobs: int = field(default_factory=lambda: min(os.cpu_count() or 1, 2))
     listing: bool = False
     help: bool = False
@@ -112,6 +115,7 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument("--minutes", type=_number(4))
     parser.add_argument("--strings", type=_number(7))
     parser.add_argument("--chains", type=_number(4))
+    parser.add_argument("--all-mutants", action="store_true")
     parser.add_argument("--jobs", type=_number(4))
     parser.add_argument("words", nargs="*")
     options = Options()

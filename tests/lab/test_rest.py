@@ -12,15 +12,17 @@ import pytest
 
 from lab.children import Children, Ending, descendants
 from lab.main import _report
+from lab.mutants import mutants_command
 from lab.options import Options, UsageError, parse
 from lab.tally import Tally
 from lab.truth import Truths, trackers
 
 
 def test_command_line() -> None:
-    words = "quick --kernel sid a --minutes 5 --strings 7 --chains 9 --jobs 3 --list b".split()
+    words = "quick --kernel sid a --minutes 5 --strings 7 --chains 9 --jobs 3 --list b --all-mutants".split()
     assert parse(words) == Options(
         quick=True, kernel="sid", minutes=5, strings=7, chains=9, jobs=3, listing=True,
+        all_mutants=True,
         filters=["a", "b"],
     )
 
@@ -32,6 +34,19 @@ BAD = ["--kernel", "--jobs 0", "--jobs", "--minutes x", "--minutes 10000", "-z",
 def test_bad_command_line(words: str) -> None:
     with pytest.raises(UsageError, match="see --help"):
         parse(words.split())
+
+
+def test_mutants_of_a_run(tmp_path: Path) -> None:
+    run = [f"{tmp_path}/tests/mutants/run", "--kind", "guest", "--kind", "script"]
+    kinds = ["guest", "script"]
+    assert mutants_command(tmp_path, Options(all_mutants=True), kinds) == run
+    # Without git.
+    assert mutants_command(tmp_path, Options(), kinds) == [*run, "--by", "0", "--count", "10"]
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    head = subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
+    assert mutants_command(tmp_path, Options(), ["host"])[-3:] == [head, "--count", "20"]
 
 
 def test_nothing_chosen_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:

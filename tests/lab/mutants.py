@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The mutants of a run: some of them, or all with --all-mutants."""
+
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from .options import Options
+
+# What one minute is enough for; those that share guests take four.
+FEW = {"host": 20, "fuzz": 15, "command": 60, "guest": 10}
+
+
+def _commit(top: Path) -> str:
+    git = ["git", "-C", str(top), "rev-parse", "HEAD"]
+    head = subprocess.run(
+        git, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False
+    )
+    # Without git, always the same ones.
+    return head.stdout.strip() or "0"
+
+
+def mutants_command(top: Path, options: Options, kinds: Iterable[str]) -> list[str]:
+    """The command that runs those of some kinds. Which ones depends on the commit, so that a
+    failure can be repeated, and each has its turn."""
+    kinds = list(kinds)
+    command = [str(top / "tests/mutants/run")]
+    for kind in kinds:
+        command += ["--kind", kind]
+    if options.all_mutants:
+        return command
+    return [*command, "--by", _commit(top), "--count", str(FEW[kinds[0]])]

@@ -14,6 +14,9 @@
 #	# boot: WORDS          for the kernel's command line; optional
 #	# icount: yes          one CPU, whose clock counts instructions: time in which nothing
 #	                       is done passes at once; optional
+#	# behind: yes          its machine gets what those of the others leave of the CPUs: for
+#	                       an icount test in which nothing depends on how long a file takes
+#	                       to be read, since time goes on meanwhile; optional
 #	# nodes: N             so many memory nodes, with a CPU each, and one that has nothing
 #	                       yet: see scripts/vm-run; optional
 #	# once: WORD           of several kernels only for the first one with the same suite or

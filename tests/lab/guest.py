@@ -2,7 +2,7 @@
 """The tests of tests/guest. Those with the same words for the kernel's command line share a
 machine. When it dies, its test has failed, and those that had no turn get another machine. So
 does a test whose machine died of the emulator. Machines whose tests measure no time run side by
-side, the others have this machine for themselves."""
+side, the others have this machine for themselves, but for those that need not hurry."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +18,9 @@ from .suite import Place, Suite
 
 # What a machine may take to start, beside what its tests may.
 _START = 60
+# Of the tests that run side by side, so many share a machine: one with all of them would still run
+# when all else has ended.
+_SHARE = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,11 @@ class GuestTest:
             *(("--icount",) if icount else ()),
             *(("--nodes", nodes, "--cpus", nodes) if nodes else ()),
         )
+
+    @property
+    def behind(self) -> bool:
+        """Whether its machine may wait for a CPU for as long as others need it."""
+        return self.header.get("behind") == "yes"
 
     @property
     def beside(self) -> bool:
@@ -93,12 +101,17 @@ def choose_tests(
     return chosen
 
 
+def _machines(tests: Sequence[GuestTest]) -> Iterator[list[GuestTest]]:
+    """The tests of each machine."""
+    for machine in sorted({test.machine for test in tests}):
+        yield [test for test in tests if test.machine == machine]
+
+
 class Guests:
     """The machines of one kernel."""
 
     def __init__(self, top: Path, place: Place, options: Options, kernel: Kernel) -> None:
         self._top = top
-        self._place = place
         self._options = options
         self._kernel = kernel
         # Three times what they take.
@@ -145,22 +158,31 @@ class Guests:
                 return
             todo = todo[len(outcome.begun) - outcome.dropped :]
 
-    def _machines(self, tests: Sequence[GuestTest], beside: bool) -> Iterator[list[GuestTest]]:
-        chosen = [test for test in tests if test.beside == beside]
-        for machine in sorted({test.machine for test in chosen}):
-            yield [test for test in chosen if test.machine == machine]
+    def _jobs(self, tests: Sequence[GuestTest]) -> list[tuple[str, Job]]:
+        """Machines for tests, each with a tag for its logs. Those that may take longest come
+        first: the others then fill what is left beside them."""
+        machines = sorted(
+            (
+                machine[first : first + _SHARE]
+                for machine in _machines(tests)
+                for first in range(0, len(machine), _SHARE)
+            ),
+            key=lambda machine: -sum(test.timeout for test in machine),
+        )
+        return [(machine[0].name, partial(self._run_machine, machine)) for machine in machines]
 
     def beside(self, tests: Sequence[GuestTest]) -> list[tuple[str, Job]]:
-        """The machines of those that measure no time, each with a tag for its logs."""
-        return [
-            (machine[0].name, partial(self._run_machine, machine))
-            for machine in self._machines(tests, True)
-        ]
+        """Those that measure no time."""
+        return self._jobs([test for test in tests if test.beside])
 
-    def run(self, tests: Sequence[GuestTest]) -> None:
+    def behind(self, tests: Sequence[GuestTest]) -> list[tuple[str, Job]]:
+        """Those that may wait for a CPU."""
+        return self._jobs([test for test in tests if test.behind])
+
+    def run(self, tests: Sequence[GuestTest], place: Place) -> None:
         """Run the others, machine by machine."""
-        for machine in self._machines(tests, False):
-            self._run_machine(machine, self._place)
+        for machine in _machines([test for test in tests if not test.beside and not test.behind]):
+            self._run_machine(machine, place)
 
     def __enter__(self) -> "Guests":
         self._kept.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The suites of one kernel: those that measure no time side by side, then the others, one after
-the other."""
+the other, and behind these what has a clock of its own."""
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from .beside import Job, run_beside
+from .beside import LOWEST, Job, run_beside
 from .guest import GuestTest, Guests, choose_tests
 from .kernel import Kernel, is_first_of
 from .mutants import mutants_command
@@ -155,19 +156,32 @@ class Lane:
     def _run_cost(self, place: Place) -> None:
         self._run_script(place, "cost", "tests/bench/guard.sh")
 
+    def _run_timed(self, guests: Guests, place: Place) -> None:
+        guests.run(self.tests, place)
+        if "mutants" in self._suites:
+            self._run_mutants(place)
+
+    def _run_behind(self, guests: Guests, place: Place) -> None:
+        """Their clocks count instructions, so they may wait for a CPU for as long as others need it."""
+        place = replace(place, prefix=LOWEST)
+        jobs = guests.behind(self.tests)
+        if "cost" in self._suites:
+            jobs.insert(0, ("cost", self._run_cost))
+        run_beside(place, jobs, 1)
+
     def _run_guests(self, place: Place) -> None:
-        jobs: list[tuple[str, Job]] = [
-            (name, job)
-            for name, job in (("lab", self._run_lab), ("cost", self._run_cost))
-            if name in self._suites
-        ]
+        jobs: list[tuple[str, Job]] = []
+        if "lab" in self._suites:
+            jobs.append(("lab", self._run_lab))
         # Of some kernels, so many at a time already keep this machine busy.
         width = max(1, self._options.jobs // len(self._kernels))
         with Guests(self._top, place, self._options, self.kernel) as guests:
             run_beside(place, jobs + guests.beside(self.tests), width)
-            guests.run(self.tests)
-            if "mutants" in self._suites:
-                self._run_mutants(place)
+            both: list[tuple[str, Job]] = [
+                ("", partial(self._run_timed, guests)),
+                ("behind", partial(self._run_behind, guests)),
+            ]
+            run_beside(place, both, 2)
 
     def run(self, place: Place) -> None:
         """The suites that run guests."""

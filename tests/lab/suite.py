@@ -40,7 +40,9 @@ class Place:
 
     def part(self, tag: str) -> "Place":
         """For what runs beside others: with a tally of its own, which is to be added."""
-        return replace(self, tally=Tally(), opened=set(), tag=f"-{tag.replace('/', '-')}")
+        if tag:
+            tag = f"-{tag.replace('/', '-')}"
+        return replace(self, tally=Tally(), opened=set(), tag=tag)
 
     def log_of(self, suite: str) -> Path:
         """The suite's log. The first time it is made empty."""

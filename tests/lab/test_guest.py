@@ -9,6 +9,7 @@ import pytest
 from lab.beside import run_beside
 from lab.guest import Guests, GuestTest, choose_tests, find_tests
 from lab.kernel import Kernel
+from lab.lane import Lane, Request
 from lab.options import Options
 from lab.shell import Failed
 from lab.suite import Place, Suite
@@ -46,7 +47,8 @@ def run(bench: Bench, options: Options, tests: dict[str, str], machine: str) -> 
     """Returns what the machines were called with."""
     top = checkout(bench.directory, tests, machine)
     with Guests(top, bench.place, options, kernel("k")) as guests:
-        guests.run(find_tests(top))
+        guests.run(find_tests(top), bench.place)
+        run_beside(bench.place, guests.behind(find_tests(top)), 1)
     return (top / "calls").read_text().splitlines()
 
 
@@ -83,7 +85,7 @@ def test_choice(tmp_path: Path) -> None:
 
 
 def test_words_of_the_machine(bench: Bench) -> None:
-    tests = {"a": "# timeout: 10", "b": "# timeout: 5\n# boot: quiet x=1\n# icount: yes\n# nodes: 3"}
+    tests = {"a": "# timeout: 10", "b": "# timeout: 5\n# boot: quiet x=1\n# icount: yes\n# nodes: 3\n# behind: yes"}
     calls = run(bench, Options(quick=True, strings=400, chains=7), tests, GOOD)
     logs = bench.place.logs
     rest = f"--out {logs}/k-kept -- env QUICK=1 STRINGS=400 CHAINS=7 MORE_TIME=100"
@@ -91,7 +93,7 @@ def test_words_of_the_machine(bench: Bench) -> None:
     assert calls == [
         f"--no-build --kernel k --timeout 170 --console {logs}/k-console1.log {rest} a",
         "--no-build --kernel k --timeout 165 --append quiet x=1 --icount --nodes 3 --cpus 3"
-        f" --console {logs}/k-console1.log {rest} b",
+        f" --console {logs}/k-console1-b.log {rest} b",
     ]
     assert bench.figures == (2, 0, 0)
     assert not (logs / "k-kept").exists()
@@ -143,11 +145,47 @@ def test_machines_that_measure_no_time_run_side_by_side(bench: Bench) -> None:
 
     with Guests(top, bench.place, Options(), kernel("k")) as guests:
         run_beside(bench.place, [("x", other), *guests.beside(find_tests(top))], 3)
-        guests.run(find_tests(top))
+        guests.run(find_tests(top), bench.place)
     assert bench.figures == (3, 1, 0)
     assert bench.tally.failures == ["x: x"]
     logs = ["guest-a.log", "guest-b.log", "guest.log", "x-x.log"]
     assert sorted(file.name for file in bench.place.logs.iterdir()) == logs
+
+
+def test_machines_that_may_take_longest_come_first(tmp_path: Path) -> None:
+    # One machine is not for all of a kind.
+    seconds = {"a": 5, "b": 7, "c/a": 2, "c/b": 6, **{f"x/{n}": 1 for n in range(8)}}
+    tests = {
+        name: f"# timeout: {timeout}\n# beside: yes\n# boot: {name[0]}"
+        for name, timeout in seconds.items()
+    }
+    tests |= {"d": "# timeout: 9", "e": "# timeout: 9\n# behind: yes"}
+    top = checkout(tmp_path, tests)
+    with Guests(top, Bench(tmp_path).place, Options(), kernel("k")) as guests:
+        jobs = guests.beside(find_tests(top))
+        assert [tag for tag, _ in jobs] == ["c/a", "b", "x/0", "a", "x/6"]
+        assert [tag for tag, _ in guests.behind(find_tests(top))] == ["e"]
+
+
+def test_machine_that_need_not_hurry_runs_behind_the_others(bench: Bench) -> None:
+    # Each waits until the other one has begun.
+    machine = (
+        'dir=$(dirname "$0"); name=${!#}; touch "$dir/$name.begun"\n'
+        'for ((i = 0; i < 100; i++)); do [ ! -e "$dir/a.begun" -o ! -e "$dir/b.begun" ] || break;'
+        " sleep 0.1; done\n((i < 100)) || exit 125\n"
+        "[[ $name = a || $(chrt -p $$) = *SCHED_IDLE* ]] || exit 125\n" + GOOD
+    )
+    tests = {"a": "# timeout: 1", "b": "# timeout: 1\n# behind: yes"}
+    top = checkout(bench.directory, tests, machine)
+    (top / "tests/bench").mkdir()
+    (top / "tests/bench/recorded").touch()
+    options, here = Options(filters=["guest/"]), kernel("k")
+    lane = Lane(Request(top, options, [here], find_tests(top)), here)
+    assert lane.names() == ["guest/a", "guest/b"]
+    lane.run(bench.place)
+    assert bench.tally.failures == []
+    assert bench.figures == (2, 0, 0)
+    assert sorted(file.name for file in bench.place.logs.iterdir()) == ["guest-b.log", "guest.log"]
 
 
 def test_program_ahead_of_a_machine(bench: Bench) -> None:
@@ -157,7 +195,7 @@ def test_program_ahead_of_a_machine(bench: Bench) -> None:
     program.write_text(f'#!/bin/bash\necho "$1" >{top}/told\n[ "$2" != {top}/scripts/vm-run ]\n')
     program.chmod(0o755)
     with Guests(top, bench.place, Options(), kernel("k")) as guests:
-        guests.run(find_tests(top))
+        guests.run(find_tests(top), bench.place)
     assert (top / "told").read_text() == "k\n"
     # It has not run what comes behind it.
     assert bench.tally.failures[-1] == "guest: a did not run"

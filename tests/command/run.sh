@@ -17,6 +17,9 @@ get_prometheus()
 	mv "$dir.tmp" "$dir"
 }
 
+# One at a time gets what is missing: the tests and their mutants may run side by side.
+exec {lock}>"$(cache_dir)/command.lock"
+flock "$lock"
 dir=$(cache_dir)/prometheus
 [ -x "$dir/usr/bin/prometheus" ] || progress "getting Prometheus (once)" get_prometheus ||
 	die "Prometheus could not be got: see above, and check the network"
@@ -35,6 +38,7 @@ venv=$(cache_dir)/engines
 	die "DuckDB and chdb could not be got: see above, and check the network"
 # The page of a report is looked at.
 "$(dirname "${BASH_SOURCE[0]}")/../../scripts/setup" --packages chromium-headless-shell fonts-dejavu-core
+exec {lock}>&-
 export LT_QUERY_VENV=$venv
 export LT_PROMETHEUS=$dir/usr/bin/prometheus
 exec "$@"

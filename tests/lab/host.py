@@ -11,6 +11,8 @@ from .options import Options
 # They only compute, and may take their time: they run beside the guests, behind them. A fuzzer
 # has its time of a CPU, not of the clock.
 ASIDE = {"command-mutants", "models", "fuzz", "fuzz-mutants"}
+# They wait for most of their time, and measure none: they run beside the guests that measure none.
+BESIDE = {"command"}
 # Not in the short form.
 _LONG = {"command-mutants", "host-mutants", "fuzz", "fuzz-mutants"}
 

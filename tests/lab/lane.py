@@ -169,8 +169,8 @@ class Lane:
             jobs.insert(0, ("cost", self._run_cost))
         run_beside(place, jobs, 1)
 
-    def _run_guests(self, place: Place) -> None:
-        jobs: list[tuple[str, Job]] = []
+    def _run_guests(self, place: Place, more: Sequence[tuple[str, Job]]) -> None:
+        jobs = list(more)
         if "lab" in self._suites:
             jobs.append(("lab", self._run_lab))
         # Of some kernels, so many at a time already keep this machine busy.
@@ -183,12 +183,12 @@ class Lane:
             ]
             run_beside(place, both, 2)
 
-    def run(self, place: Place) -> None:
-        """The suites that run guests."""
+    def run(self, place: Place, more: Sequence[tuple[str, Job]] = ()) -> None:
+        """The suites that run guests, and beside those that measure no time what does not either."""
         if "detectors" in self._suites:
             console = str(place.logs / f"{self.kernel.name}-detectors-console.log")
             self._run_script(place, "detectors", "tests/detectors/run.sh", "--console", console)
-        self._run_guests(place)
+        self._run_guests(place, more)
         # It needs all of this machine.
         if "torture" in self._suites:
             self._run_torture(place)

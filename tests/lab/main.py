@@ -15,10 +15,10 @@ from types import FrameType
 
 from . import kernel as kernels
 from . import setup
-from .beside import LOWEST
+from .beside import LOWEST, Job
 from .children import Children, Ending
 from .guest import find_tests
-from .host import ASIDE, host_suites
+from .host import ASIDE, BESIDE, host_suites
 from .lane import Lane, Request
 from .options import USAGE, Options, UsageError, parse
 from .output import Console, info
@@ -93,10 +93,18 @@ class Run:
 
         return Place(self._console, self._children, self._logs, Tally(), add_truth)
 
-    def _run_host(self, place: Place, aside: bool) -> None:
+    def _run_host(self, place: Place) -> None:
         for name, command in self._host.items():
-            if (name in ASIDE) == aside:
+            if name not in ASIDE | BESIDE:
                 Suite(place, name).run(command)
+
+    def _beside(self) -> list[tuple[str, Job]]:
+        """Suites without a guest for beside those of the first lane."""
+
+        def run(name: str, place: Place) -> None:
+            Suite(place, name).run(self._host[name])
+
+        return [(name, partial(run, name)) for name in self._host if name in BESIDE]
 
     def _run_aside(self, built: Sequence["Future[None]"], place: Place) -> None:
         """What only computes, beside the guests: those wait for most of their time, and get a
@@ -104,11 +112,13 @@ class Run:
         for lane, done in zip(self._lanes, built):
             done.result()
             lane.run_aside(place)
-        self._run_host(place, True)
+        for name, command in self._host.items():
+            if name in ASIDE:
+                Suite(place, name).run(command)
 
     def _run_lane(self, lane: Lane, built: "Future[None]", place: Place) -> None:
         built.result()
-        lane.run(place)
+        lane.run(place, self._beside() if lane is self._lanes[0] else [])
 
     def _run_truth(self, place: Place) -> None:
         """What was injected, observed and reported, for all kernels. A suite of one test."""
@@ -173,7 +183,7 @@ class Run:
         host, aside, rest = self._place(), self._place(), self._place()
         aside.prefix = LOWEST
         places = [self._place(lane.kernel.name) for lane in self._lanes]
-        self._run_host(host, False)
+        self._run_host(host)
         self._run_threads(places, aside)
         self._run_truth(rest)
         tally = Tally()

@@ -182,10 +182,16 @@ def test_machine_that_need_not_hurry_runs_behind_the_others(bench: Bench) -> Non
     options, here = Options(filters=["guest/"]), kernel("k")
     lane = Lane(Request(top, options, [here], find_tests(top)), here)
     assert lane.names() == ["guest/a", "guest/b"]
-    lane.run(bench.place)
+
+    def other(place: Place) -> None:
+        assert not (top / "scripts/a.begun").exists()
+        Suite(place, "x").read(["1..1", "ok 1"], 0)
+
+    lane.run(bench.place, [("x", other)])
     assert bench.tally.failures == []
-    assert bench.figures == (2, 0, 0)
-    assert sorted(file.name for file in bench.place.logs.iterdir()) == ["guest-b.log", "guest.log"]
+    assert bench.figures == (3, 0, 0)
+    logs = ["guest-b.log", "guest.log", "x-x.log"]
+    assert sorted(file.name for file in bench.place.logs.iterdir()) == logs
 
 
 def test_program_ahead_of_a_machine(bench: Bench) -> None:

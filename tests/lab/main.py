@@ -28,6 +28,10 @@ from .tally import Tally
 from .truth import Truths, trackers
 
 
+# Of so many suites and guest tests the last lines tell what they took.
+_LONGEST = 40
+
+
 class Run:
     """One call of scripts/check."""
 
@@ -197,6 +201,9 @@ def _report(tally: Tally) -> bool:
     print()
     if not tally.passed and not tally.failed and not tally.skipped:
         tally.fail("no test has such a name: see --list")
+    longest = tally.longest(_LONGEST)
+    if longest:
+        print(f"Longest, in seconds: {longest}\n")
     if tally.failed:
         print("Failed (logs in build/check/):")
         print("".join(f"  {failure}\n" for failure in tally.failures))

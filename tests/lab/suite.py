@@ -72,7 +72,7 @@ class Suite:
         # With that of the guest test that runs.
         self._name = name
         self._repeat = repeat
-        self._began = time.monotonic()
+        self._began = self._test_began = time.monotonic()
         self._failed = 0
         self._documents = 0
         self._document: Document | None = None
@@ -89,6 +89,11 @@ class Suite:
 
     def _seconds(self) -> int:
         return int(time.monotonic() - self._began)
+
+    def _end_test(self) -> None:
+        seconds = int(time.monotonic() - self._test_began)
+        self._tally.took.append((seconds, self._name))
+        self._name = self._base
 
     def fail(self, text: str) -> None:
         """A failure that no test has reported by itself."""
@@ -132,6 +137,7 @@ class Suite:
     def _begin_test(self, name: str) -> None:
         self._name = f"{self._base}/{name}"
         self._outcome.begun.append(name)
+        self._test_began = time.monotonic()
         self._notes = []
         self._show_notes = False
         self._remember()
@@ -176,7 +182,7 @@ class Suite:
             case "test":
                 self._begin_test(line.text)
             case "done":
-                self._name = self._base
+                self._end_test()
             case "plan":
                 self._document = self._document or Document()
                 self._document.plans.append(line.number)
@@ -229,6 +235,7 @@ class Suite:
         if status and (not self._failed or status in MACHINE_TROUBLE):
             self.fail(f"ended with status {status}")
             self._show(last_words, "        | ")
+        self._tally.took.append((self._seconds(), self._base))
         self._say(f"took {self._seconds()} s")
 
     def run(self, command: Sequence[str]) -> Outcome:

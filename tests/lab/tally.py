@@ -41,6 +41,8 @@ class Tally:
     skipped: int = 0
     failures: list[str] = field(default_factory=list)
     machines: int = 2
+    # Of each suite, and of each test of a guest: its seconds, and its name.
+    took: list[tuple[int, str]] = field(default_factory=list)
 
     def fail(self, text: str) -> None:
         self.failed += 1
@@ -52,6 +54,12 @@ class Tally:
         self.failed += other.failed
         self.skipped += other.skipped
         self.failures += other.failures
+        self.took += other.took
+
+    def longest(self, count: int) -> str:
+        """Those that took longest, on one line."""
+        longest = sorted(self.took, reverse=True)[:count]
+        return ", ".join(f"{name} {seconds}" for seconds, name in longest if seconds)
 
     def __str__(self) -> str:
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"

@@ -59,6 +59,12 @@ def test_report(capsys: pytest.CaptureFixture[str]) -> None:
     assert not _report(Tally(passed=3, failed=1, failures=["guest/a: b"]))
     text = "\n3 passed, 0 failed, 1 skipped\n\nFailed (logs in build/check/):\n  guest/a: b\n\n"
     assert capsys.readouterr().out == text + "3 passed, 1 failed, 0 skipped\n"
+    tally = Tally(passed=3, took=[(0, "c"), (5, "a")])
+    tally.add(Tally(took=[(7, "b")]))
+    assert _report(tally)
+    text = "\nLongest, in seconds: b 7, a 5\n\n3 passed, 0 failed, 0 skipped\n"
+    assert capsys.readouterr().out == text
+    assert tally.longest(1) == "b 7"
 
 
 DELAY = "wakeup|a hog|600000000|600100000"

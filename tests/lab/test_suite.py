@@ -120,6 +120,7 @@ def test_guest_tests_have_documents_of_their_own(bench: Bench) -> None:
     assert bench.read(text).begun == ["a/b", "c"]
     assert bench.figures == (2, 0, 0)
     assert all(bench.shown(["suite/a/b: ok     x", "suite/c: ok     y"]))
+    assert [name for _, name in bench.tally.took] == ["suite/a/b", "suite/c", "suite"]
 
 
 def test_emulator_that_dies_in_a_test(bench: Bench) -> None:

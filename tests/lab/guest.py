@@ -114,8 +114,8 @@ class Guests:
         self._top = top
         self._options = options
         self._kernel = kernel
-        # Three times what they take.
-        self._more = max(options.strings // 4, options.chains * 3)
+        # Three times what they take; a fuzzer knows how long it takes.
+        self._more = max(options.strings // 4, options.chains * 3, options.fuzz)
         self._kept = place.logs / f"{kernel.name}-kept"
 
     def _command(self, place: Place, tests: Sequence[GuestTest], turn: int) -> list[str]:
@@ -129,7 +129,7 @@ class Guests:
             *tests[0].machine,
             *("--console", str(console), "--out", str(self._kept), "--"),
             *("env", f"QUICK={int(options.quick)}", f"STRINGS={options.strings}"),
-            *(f"CHAINS={options.chains}", f"MORE_TIME={self._more}"),
+            *(f"CHAINS={options.chains}", f"MARK_FUZZ={options.fuzz}", f"MORE_TIME={self._more}"),
             *("tests/guest/run", self._kernel.programs),
             *(test.name for test in tests),
         ]

@@ -58,6 +58,7 @@ the exit status is 0 only if none failed.
   --strings N    guest/bad-input feeds so many strings to each file, if that is more
   --chains N     guest/critical_path/chains builds so many chains of tasks, if that is more
   --all-mutants  all of them; the suite "mutants" then takes hours
+  --fuzz N       guest/mark/fuzz goes on for so many seconds, if that is more
   --jobs N       so many kernels at a time (as many as the machine has CPUs, but 2)
   --list         only print the names of what would run
 
@@ -80,6 +81,7 @@ class Options(argparse.Namespace):
     strings: int = 0
     chains: int = 0
     all_mutants: bool = False
+    fuzz: int = 0
     jobs: int = field(default_factory=lambda: min(os.cpu_count() or 1, 2))
     listing: bool = False
     help: bool = False
@@ -116,6 +118,7 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument("--strings", type=_number(7))
     parser.add_argument("--chains", type=_number(4))
     parser.add_argument("--all-mutants", action="store_true")
+    parser.add_argument("--fuzz", type=_number(5))
     parser.add_argument("--jobs", type=_number(4))
     parser.add_argument("words", nargs="*")
     options = Options()

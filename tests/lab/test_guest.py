@@ -86,9 +86,9 @@ def test_choice(tmp_path: Path) -> None:
 
 def test_words_of_the_machine(bench: Bench) -> None:
     tests = {"a": "# timeout: 10", "b": "# timeout: 5\n# boot: quiet x=1\n# icount: yes\n# nodes: 3\n# behind: yes"}
-    calls = run(bench, Options(quick=True, strings=400, chains=7), tests, GOOD)
+    calls = run(bench, Options(quick=True, strings=400, chains=7, fuzz=90), tests, GOOD)
     logs = bench.place.logs
-    rest = f"--out {logs}/k-kept -- env QUICK=1 STRINGS=400 CHAINS=7 MORE_TIME=100"
+    rest = f"--out {logs}/k-kept -- env QUICK=1 STRINGS=400 CHAINS=7 MARK_FUZZ=90 MORE_TIME=100"
     rest += " tests/guest/run build/guest"
     assert calls == [
         f"--no-build --kernel k --timeout 170 --console {logs}/k-console1.log {rest} a",

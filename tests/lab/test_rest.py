@@ -19,11 +19,13 @@ from lab.truth import Truths, trackers
 
 
 def test_command_line() -> None:
-    words = "quick --kernel sid a --minutes 5 --strings 7 --chains 9 --jobs 3 --list b --all-mutants".split()
+    words = (
+        "quick --kernel sid a --minutes 5 --strings 7 --chains 9 --fuzz 3600 --jobs 3 --list b"
+        " --all-mutants"
+    ).split()
     assert parse(words) == Options(
-        quick=True, kernel="sid", minutes=5, strings=7, chains=9, jobs=3, listing=True,
-        all_mutants=True,
-        filters=["a", "b"],
+        quick=True, kernel="sid", minutes=5, strings=7, chains=9, fuzz=3600, jobs=3,
+        listing=True, all_mutants=True, filters=["a", "b"],
     )
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A part of latency_tracker_user.h: operations that one thread of a process begins, and any of its
- * threads ends, known by mark and id.
+ * threads ends, known by mark and id; and those that another process may end.
  */
 #ifndef LATENCY_TRACKER_USER_IDS_H
 #define LATENCY_TRACKER_USER_IDS_H
@@ -130,6 +130,29 @@ out:
 	lt_mark_leave(self);
 }
 
+/* Tell the kernel of an operation between processes: a child of fork() opens the device first. */
+static lt_mark_slow void lt_mark_call_shared(unsigned long command, uint32_t mark, uint64_t id)
+{
+	struct lt_mark_self *self = &lt_mark_self_1;
+	struct lt_mark_between shared;
+	int error = errno, opened;
+
+	if (mark >= LT_MARK_MAX || !lt_mark_enter(self))
+		return;
+	pthread_mutex_lock(&lt_mark_lock_1);
+	opened = lt_mark_open(&lt_mark_process_1) == 0;
+	if (!opened)
+		lt_mark_put(lt_mark_head_1, (const struct lt_mark_head *)&lt_mark_off_1);
+	pthread_mutex_unlock(&lt_mark_lock_1);
+	memset(&shared, 0, sizeof(shared));
+	shared.mark = mark;
+	shared.id = id;
+	while (opened && ioctl(lt_mark_process_1.fd, command, &shared) < 0 && errno == EINTR)
+		;
+	errno = error;
+	lt_mark_leave(self);
+}
+
 /**
  * lt_mark_begin_id() - an operation begins that any thread of the process may end
  * @mark: of lt_mark_define()
@@ -159,6 +182,40 @@ static inline void lt_mark_begin_id(int mark, uint64_t id)
 static inline void lt_mark_end_id(int mark, uint64_t id)
 {
 	lt_mark_take_id((uint32_t)mark, id);
+}
+
+/**
+ * lt_mark_begin_shared() - an operation begins that another process may end
+ * @mark: of lt_mark_define()
+ * @id: tells it from all others of that name that are pending
+ *
+ * The other process has the same effective user, is in the same pid namespace, and has defined a
+ * mark of the same name. It costs a system call, and so does its end. It is not inside of others,
+ * has no CPU time and no path. When its process dies it stays pending: until it is ended, or too
+ * old. The next begin of the same name and id replaces it.
+ *
+ * Context: any thread; not a signal handler.
+ */
+static inline void lt_mark_begin_shared(int mark, uint64_t id)
+{
+	if (lt_mark_on())
+		lt_mark_call_shared(LT_MARK_BEGIN_SHARED, (uint32_t)mark, id);
+}
+
+/**
+ * lt_mark_end_shared() - such an operation ends
+ * @mark: of lt_mark_define() in this process
+ * @id: as at its begin
+ *
+ * Of several that end it at once, one does. Without such a begin it does nothing.
+ *
+ * Context: as lt_mark_begin_shared().
+ */
+static inline void lt_mark_end_shared(int mark, uint64_t id)
+{
+	/* What is pending ends while marks are off, too. */
+	if (lt_mark_get(lt_mark_head_1) != &lt_mark_off_1)
+		lt_mark_call_shared(LT_MARK_END_SHARED, (uint32_t)mark, id);
 }
 
 #ifdef __cplusplus

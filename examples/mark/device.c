@@ -125,6 +125,16 @@ static long end(struct mark_space *space, const struct lt_mark_end __user *user)
 	return thread ? mark_end(space, thread, &end) : -EINVAL;
 }
 
+static long shared(struct mark_space *space, const struct lt_mark_between __user *user,
+		   int (*tell)(struct mark_space *space, u32 in_space, u64 id))
+{
+	struct lt_mark_between shared;
+
+	if (copy_from_user(&shared, user, sizeof(shared)))
+		return -EFAULT;
+	return shared.reserved ? -EINVAL : tell(space, shared.mark, shared.id);
+}
+
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct mark_space *space = file->private_data;
@@ -140,6 +150,12 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		break;
 	case LT_MARK_END:
 		ret = end(space, user);
+		break;
+	case LT_MARK_BEGIN_SHARED:
+		ret = shared(space, user, mark_shared_begin);
+		break;
+	case LT_MARK_END_SHARED:
+		ret = shared(space, user, mark_shared_end);
 		break;
 	default:
 		return -ENOTTY;

@@ -9,8 +9,9 @@
  *
  * The files: device.c is what programs call; space.c has their memory and threads; scan.c looks at
  * these every now and then; operation.c makes events of operations; fold.c adds up what ended in
- * time; cpu_time.c tells threads their CPU time; names.c and users.c have what is in their names.
- * probes.c and uprobes.c are for programs that know nothing of marks.
+ * time; shared.c has operations between processes; cpu_time.c tells threads their CPU time;
+ * names.c and users.c have what is in their names. probes.c and uprobes.c are for programs that
+ * know nothing of marks.
  */
 #include <linux/err.h>
 #include <linux/pid.h>
@@ -60,6 +61,12 @@ module_param_cb(user_threads, &limit_ops, &mark_user_threads, 0644);
 MODULE_PARM_DESC(user_threads, "Threads with marks that a user may have (default 4096)");
 module_param_cb(user_marks, &limit_ops, &mark_user_marks, 0644);
 MODULE_PARM_DESC(user_marks, "Marks that all programs of a user may have (default 512)");
+module_param_cb(user_shared, &limit_ops, &mark_user_shared, 0644);
+MODULE_PARM_DESC(user_shared,
+		 "Operations between processes that a user may have pending (default 1024)");
+module_param_cb(shared_seconds, &limit_ops, &mark_shared_seconds, 0644);
+MODULE_PARM_DESC(shared_seconds,
+		 "Age at which an operation between processes is given up, 0 for never (default 3600)");
 module_param_cb(user_reports, &limit_ops, &mark_user_reports, 0644);
 MODULE_PARM_DESC(user_reports,
 		 "Late operations of a user to report per second, 0 for all (default 1000)");
@@ -73,6 +80,8 @@ static const struct kernel_param_ops count_ops = { .get = count_get };
 
 module_param_cb(threads, &count_ops, &mark_counts.threads, 0444);
 MODULE_PARM_DESC(threads, "Threads that have marks now (read only)");
+module_param_cb(shared, &count_ops, &mark_counts.shared, 0444);
+MODULE_PARM_DESC(shared, "Operations between processes that are pending now (read only)");
 module_param_cb(suppressed, &count_ops, &mark_counts.suppressed, 0444);
 MODULE_PARM_DESC(suppressed,
 		 "Late operations that were not reported for user_reports (read only)");
@@ -122,19 +131,21 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 			   const struct lt_mark_operation *of)
 {
 	struct lt_stack stack = {};
-	/* Which thread an operation between threads waits for is not known. */
+	/* Which thread an operation between threads or processes waits for is not known. */
 	bool is_known = of->by_id || ask_for_stack(&stack, verdict, of);
 	struct task_struct *task;
 
 	preempt_disable();
 	rcu_read_lock();
 	task = task_of(of);
-	if (task) {
-		if (!is_known)
-			lt_stack_of_other(&stack, task);
+	if (task && !is_known)
+		lt_stack_of_other(&stack, task);
+	if (task)
 		trace_mark_latency(verdict, of, run_until_now(task, of),
 				   task_cpu(task), &stack);
-	}
+	else if (of->by_id == LT_MARK_BY_PROCESS)
+		/* Its process is gone, but another one may end it. */
+		trace_mark_latency(verdict, of, -1, -1, &stack);
 	rcu_read_unlock();
 	preempt_enable();
 }
@@ -262,6 +273,7 @@ static void __exit mark_exit(void)
 	mark_device_deregister();
 	mark_probes_stop();
 	mark_scan_stop();
+	mark_shared_stop();
 	lt_usecase_stop(&mark_usecase);
 	lt_look_end(&look);
 	mark_names_free();

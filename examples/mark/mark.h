@@ -2,8 +2,9 @@
 /*
  * Marks of programs: what the files of latency_tracker_mark know of each other.
  *
- * Locks, the outer one first: spaces_lock, space->lock, those of mark_events. names_lock and
- * users_lock are inside of all. kernel_param_lock() of the module has names_lock inside.
+ * Locks, the outer one first: spaces_lock, space->lock, those of mark_events. shared_lock is
+ * inside of spaces_lock. names_lock and users_lock are inside of all. kernel_param_lock() of the
+ * module has names_lock inside.
  */
 #ifndef _LT_MARK_MARK_H
 #define _LT_MARK_MARK_H
@@ -20,6 +21,7 @@
 #include "latency_tracker.h"
 
 struct lt_threshold;
+struct pid_namespace;
 
 /* Names of marks on this machine. */
 #define MARK_NAMES	4096
@@ -31,6 +33,7 @@ struct lt_threshold;
  * @spaces: open files; as many as threads, at most
  * @threads: of these
  * @marks: likewise
+ * @shared: pending operations between processes
  * @second: for the limit of reports: which one
  * @reports: in that second
  *
@@ -42,6 +45,7 @@ struct mark_user {
 	unsigned int spaces;
 	unsigned int threads;
 	unsigned int marks;
+	unsigned int shared;
 	u64 second;
 	unsigned int reports;
 };
@@ -124,6 +128,7 @@ struct mark_thread {
  * @list: of all of them, under spaces_lock
  * @lock: of what follows, where it is written
  * @user: who has opened it
+ * @pid_ns: from where, with a reference
  * @head: what its programs read
  * @least_ns: what is in @head, which a program may write, too
  * @slot: operations that are not of one thread
@@ -139,6 +144,7 @@ struct mark_space {
 	struct list_head list;
 	struct mutex lock; /* what is written behind it */
 	struct mark_user *user;
+	struct pid_namespace *pid_ns;
 	struct lt_mark_head *head;
 	u64 least_ns;
 	struct lt_mark_frame *slot;
@@ -153,7 +159,7 @@ struct mark_space {
 
 /*
  * The key of an event: which frame or slot of which, and which of its operations; of a probe, the
- * address of the thread, the mark, and 0.
+ * address of the thread, the mark, and 0; of a shared one, its number, 0 and 0.
  */
 struct mark_key {
 	u64 of;
@@ -162,8 +168,21 @@ struct mark_key {
 };
 
 /**
+ * struct mark_span - the times of an operation
+ * @start_ns: when it began
+ * @end_ns: when it ended
+ * @run_ns: for how long its thread had a CPU; -1: not known
+ */
+struct mark_span {
+	u64 start_ns;
+	u64 end_ns;
+	s64 run_ns;
+};
+
+/**
  * struct mark_counts - what a user can read as parameters
  * @threads: that have marks now
+ * @shared: operations between processes that are pending now
  * @suppressed: late operations that were not reported, as their user has too many
  * @refused: what programs have said that cannot be
  * @abandoned: operations with an event whose end was not told
@@ -171,6 +190,7 @@ struct mark_key {
  */
 struct mark_counts {
 	atomic_long_t threads;
+	atomic_long_t shared;
 	atomic_long_t suppressed;
 	atomic_long_t refused;
 	atomic_long_t abandoned;
@@ -189,6 +209,7 @@ void mark_time_switch(struct task_struct *next);
 /* names.c */
 bool mark_name_is_valid(const char *name);
 int mark_name_get(const char *name);
+void mark_name_hold(u32 mark);
 void mark_name_put(u32 mark);
 int mark_name(u64 mark, char *name);
 int mark_threshold_find(const char *text, struct lt_threshold *found);
@@ -199,9 +220,11 @@ struct mark_user *mark_user_get(void);
 void mark_user_put(struct mark_user *user);
 bool mark_user_take(unsigned int *count, const unsigned int *limit);
 void mark_user_give(unsigned int *count, unsigned int nr);
+void mark_user_give_shared(struct mark_user *user);
 bool mark_user_may_report(struct mark_user *user);
 extern unsigned int mark_user_threads;
 extern unsigned int mark_user_marks;
+extern unsigned int mark_user_shared;
 extern unsigned int mark_user_reports;
 
 /* space.c */
@@ -213,6 +236,8 @@ struct mark_thread *mark_space_mine(struct mark_space *space);
 void mark_thread_drop(struct mark_space *space, u32 nr);
 
 /* operation.c */
+u64 mark_number(void);
+bool mark_find(struct mark_space *space, u32 in_space, u32 *mark);
 void mark_events_init(struct mark_events *events, const struct lt_mark_frame *frame,
 		      struct mark_event *of);
 void mark_describe_task(struct lt_mark_operation *of, const struct task_struct *task, u32 mark);
@@ -221,6 +246,8 @@ void mark_find_frame(struct mark_space *space, struct mark_thread *thread,
 		     u32 frame, u64 age_ns);
 void mark_find_slot(struct mark_space *space, u32 slot, u64 age_ns);
 void mark_forget(struct mark_events *events, u32 nr);
+int mark_tell(struct mark_user *user, const struct mark_key *key,
+	      struct lt_mark_operation *of, const struct mark_span *span, bool found);
 int mark_end(struct mark_space *space, struct mark_thread *thread,
 	     const struct lt_mark_end *end);
 
@@ -230,6 +257,13 @@ int mark_scan_start(void);
 void mark_scan_stop(void);
 void mark_scan_add(struct mark_space *space);
 void mark_scan_remove(struct mark_space *space);
+
+/* shared.c */
+int mark_shared_begin(struct mark_space *space, u32 in_space, u64 id);
+int mark_shared_end(struct mark_space *space, u32 in_space, u64 id);
+bool mark_shared_scan(u64 least_ns);
+void mark_shared_stop(void);
+extern unsigned int mark_shared_seconds;
 
 /* fold.c */
 void mark_fold(struct mark_space *space, struct mark_thread *thread, u64 now);

@@ -17,7 +17,7 @@
 
 /**
  * struct mark_name - a name
- * @users: spaces that have it
+ * @users: spaces that have it, and operations between processes
  * @name: the name
  * @rcu: it may be read while it is replaced
  */
@@ -134,7 +134,20 @@ int mark_name_get(const char *name)
 }
 
 /**
- * mark_name_put() - a space does not have a name any more
+ * mark_name_hold() - one more has a name
+ * @mark: its number; a caller of mark_name_get() has it
+ *
+ * Context: Task, may sleep.
+ */
+void mark_name_hold(u32 mark)
+{
+	mutex_lock(&names_lock);
+	names[mark]->users++;
+	mutex_unlock(&names_lock);
+}
+
+/**
+ * mark_name_put() - a space, or an operation, does not have a name any more
  * @mark: what mark_name_get() has returned
  *
  * Context: Task, may sleep.

@@ -20,6 +20,17 @@
 static atomic64_t numbers;
 
 /**
+ * mark_number() - tells something that has operations from all else that has
+ *
+ * Context: Any.
+ * Return: another number each time, never 0.
+ */
+u64 mark_number(void)
+{
+	return atomic64_inc_return(&numbers);
+}
+
+/**
  * mark_events_init() - nothing is pending yet
  * @events: of a thread or space
  * @frame: what its programs write
@@ -30,7 +41,7 @@ static atomic64_t numbers;
 void mark_events_init(struct mark_events *events, const struct lt_mark_frame *frame,
 		      struct mark_event *of)
 {
-	events->number = atomic64_inc_return(&numbers);
+	events->number = mark_number();
 	events->since_ns = latency_tracker_clock();
 	spin_lock_init(&events->lock);
 	events->frame = frame;
@@ -67,8 +78,16 @@ static bool read_frame(const struct mark_events *events, u32 nr,
 	return is_pending(events, nr, frame->seq);
 }
 
-/* False: there is no such mark. */
-static bool find_mark(struct mark_space *space, u32 in_space, u32 *mark)
+/**
+ * mark_find() - which mark is that?
+ * @space: where
+ * @in_space: its number there, by the word of a program
+ * @mark: result, as the module numbers them
+ *
+ * Context: Any.
+ * Return: false: there is no such mark.
+ */
+bool mark_find(struct mark_space *space, u32 in_space, u32 *mark)
 {
 	/* Pairs with the release in add_mark(): these have their numbers. */
 	if (in_space >= smp_load_acquire(&space->nr_marks))
@@ -87,7 +106,7 @@ static void name_outer(char *outer, struct mark_space *space,
 	u32 i, mark;
 
 	for (i = 0; i < nr; i++) {
-		if (!read_frame(events, i, &of) || !find_mark(space, of.mark, &mark) ||
+		if (!read_frame(events, i, &of) || !mark_find(space, of.mark, &mark) ||
 		    mark_name(mark, name))
 			continue;
 		more = strlen(name);
@@ -244,7 +263,7 @@ static void find_in(struct mark_space *space, struct mark_events *events,
 
 	is_old = on && read_frame(events, nr, &found) && found.start_ns >= events->since_ns &&
 		 found.start_ns <= now && now - found.start_ns >= age_ns &&
-		 find_mark(space, found.mark, &mark);
+		 mark_find(space, found.mark, &mark);
 	if (!is_old && !event->found && !event->over)
 		return;
 	rcu_read_lock();
@@ -317,11 +336,52 @@ static s64 run_of(const struct lt_mark_end *end)
 }
 
 /* Would it be reported? With thresholds of groups that is only known later. */
-static bool may_be_late(const struct lt_mark_end *end)
+static bool may_be_late(u64 delay_ns)
 {
 	return READ_ONCE(mark_usecase.thresholds) ||
-	       end->end_ns - end->start_ns >=
-		       latency_tracker_get_threshold(mark_usecase.tracker);
+	       delay_ns >= latency_tracker_get_threshold(mark_usecase.tracker);
+}
+
+/**
+ * mark_tell() - an operation has ended: report it, if it is late, and count it
+ * @user: whose; beyond its limit it is only counted
+ * @key: of the event
+ * @of: what it was
+ * @span: when it was
+ * @found: it has an event
+ *
+ * Context: Task, may sleep.
+ * Return: 1: it is late; 0: it is not; -ENOBUFS: it is late, but there is no event for it, which is
+ * counted; another error: it is not tracked.
+ */
+int mark_tell(struct mark_user *user, const struct mark_key *key,
+	      struct lt_mark_operation *of, const struct mark_span *span, bool found)
+{
+	struct latency_tracker *tracker = mark_usecase.tracker;
+	u64 delay_ns = span->end_ns - span->start_ns;
+	s64 run_ns = span->run_ns;
+	struct latency_tracker_in in = {
+		.priv = of,
+		.priv_len = sizeof(*of),
+		.start_ns = span->start_ns,
+	};
+	int ret;
+
+	if (may_be_late(delay_ns) && !mark_user_may_report(user)) {
+		if (found)
+			latency_tracker_event_cancel(tracker, key, sizeof(*key));
+		latency_tracker_whole_many(tracker, delay_ns, 1, of);
+		return 0;
+	}
+	if (found) {
+		ret = latency_tracker_event_out(tracker, key, sizeof(*key), 0, &run_ns,
+						span->end_ns);
+		/* Else tracking was off for a while, or its age was too high. */
+		if (ret != -ENOENT)
+			return ret;
+	}
+	return latency_tracker_event_whole(tracker, key, sizeof(*key), LATENCY_TRACKER_START,
+					   &in, 0, &run_ns, span->end_ns);
 }
 
 /* The operation in frame or slot @nr has an event if it was @found. */
@@ -329,37 +389,18 @@ static int tell(struct mark_space *space, struct mark_events *events, u32 nr,
 		const struct lt_mark_end *end, u32 mark, bool found)
 {
 	struct mark_key key = key_of(events, nr, end->seq);
-	struct latency_tracker *tracker = mark_usecase.tracker;
-	s64 run_ns = run_of(end);
+	struct mark_span span = {
+		.start_ns = end->start_ns,
+		.end_ns = end->end_ns,
+		.run_ns = run_of(end),
+	};
 	struct lt_mark_operation of = {
 		.id = end->id,
 		.start_run_ns = end->start_run_ns,
 	};
-	struct latency_tracker_in in = {
-		.priv = &of,
-		.priv_len = sizeof(of),
-		.start_ns = end->start_ns,
-	};
-	int ret;
 
 	describe(&of, space, events, nr, current, mark);
-	if (may_be_late(end) && !mark_user_may_report(space->user)) {
-		if (found)
-			latency_tracker_event_cancel(tracker, &key, sizeof(key));
-		latency_tracker_whole_many(tracker, end->end_ns - end->start_ns, 1,
-					   &of);
-		return 0;
-	}
-	if (found) {
-		ret = latency_tracker_event_out(tracker, &key, sizeof(key), 0,
-						&run_ns, end->end_ns);
-		/* Else tracking was off for a while, or its age was too high. */
-		if (ret != -ENOENT)
-			return ret;
-	}
-	return latency_tracker_event_whole(tracker, &key, sizeof(key),
-					   LATENCY_TRACKER_START, &in, 0, &run_ns,
-					   end->end_ns);
+	return mark_tell(space->user, &key, &of, &span, found);
 }
 
 /* Which frame or slot is it? NULL: none. */
@@ -396,7 +437,7 @@ int mark_end(struct mark_space *space, struct mark_thread *thread,
 	if (!events || !(end->seq & 1) || end->reserved ||
 	    end->start_ns < events->since_ns || end->end_ns < end->start_ns ||
 	    end->end_ns > latency_tracker_clock() ||
-	    !find_mark(space, end->mark, &mark))
+	    !mark_find(space, end->mark, &mark))
 		return -EINVAL;
 	found = take_found(events, nr, end->seq);
 	if (!found && !mark_passes(current))

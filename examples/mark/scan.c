@@ -102,7 +102,7 @@ static void plan(u64 least_ns)
 static void scan_all(struct work_struct *unused)
 {
 	u64 least_ns = find_least(), now = latency_tracker_clock();
-	bool fold = now - folded_ns >= FOLD_NS;
+	bool fold = now - folded_ns >= FOLD_NS, some;
 	struct mark_space *space;
 
 	if (fold)
@@ -113,7 +113,8 @@ static void scan_all(struct work_struct *unused)
 		scan_space(space, least_ns, fold);
 		mutex_unlock(&space->lock);
 	}
-	if (!list_empty(&spaces))
+	some = mark_shared_scan(least_ns);
+	if (some || !list_empty(&spaces))
 		plan(least_ns);
 	mutex_unlock(&spaces_lock);
 }

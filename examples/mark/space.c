@@ -9,6 +9,7 @@
 #include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -22,6 +23,7 @@ static void free_space(struct mark_space *space)
 {
 	if (!IS_ERR(space->user))
 		mark_user_put(space->user);
+	put_pid_ns(space->pid_ns);
 	vfree(space->slot);
 	vfree(space->head);
 	kvfree(space);
@@ -41,6 +43,7 @@ struct mark_space *mark_space_open(void)
 	if (!space)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&space->lock);
+	space->pid_ns = get_pid_ns(task_active_pid_ns(current));
 	space->head = vmalloc_user(sizeof(*space->head));
 	space->slot = vmalloc_user(LT_MARK_SLOTS_SIZE);
 	space->user = mark_user_get();

@@ -14,6 +14,7 @@
 
 unsigned int mark_user_threads = 4096;
 unsigned int mark_user_marks = 512;
+unsigned int mark_user_shared = 1024;
 unsigned int mark_user_reports = 1000;
 
 static DEFINE_MUTEX(users_lock);
@@ -58,6 +59,15 @@ struct mark_user *mark_user_get(void)
 	return user;
 }
 
+/* Locked. */
+static void free_unused(struct mark_user *user)
+{
+	if (user->spaces || user->shared)
+		return;
+	list_del(&user->list);
+	kfree(user);
+}
+
 /**
  * mark_user_put() - a space is gone
  * @user: what mark_user_get() has returned
@@ -67,10 +77,8 @@ struct mark_user *mark_user_get(void)
 void mark_user_put(struct mark_user *user)
 {
 	mutex_lock(&users_lock);
-	if (!--user->spaces) {
-		list_del(&user->list);
-		kfree(user);
-	}
+	user->spaces--;
+	free_unused(user);
 	mutex_unlock(&users_lock);
 }
 
@@ -104,6 +112,20 @@ void mark_user_give(unsigned int *count, unsigned int nr)
 {
 	mutex_lock(&users_lock);
 	*count -= nr;
+	mutex_unlock(&users_lock);
+}
+
+/**
+ * mark_user_give_shared() - an operation between processes is not pending any more
+ * @user: whose; without a space it may go
+ *
+ * Context: Task, may sleep.
+ */
+void mark_user_give_shared(struct mark_user *user)
+{
+	mutex_lock(&users_lock);
+	user->shared--;
+	free_unused(user);
 	mutex_unlock(&users_lock);
 }
 

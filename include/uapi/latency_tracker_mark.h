@@ -159,6 +159,18 @@ struct lt_mark_end {
 	__u64 end_run_ns;
 };
 
+/**
+ * struct lt_mark_between - an operation that one process begins, and another one ends
+ * @mark: as LT_MARK_DEFINE has called it for the caller; both use the same name
+ * @reserved: 0
+ * @id: tells it from all others of that name that are pending
+ */
+struct lt_mark_between {
+	__u32 mark;
+	__u32 reserved;
+	__u64 id;
+};
+
 /* EINVAL: not such a name. ENOSPC: no more marks in this space, or on this machine. */
 #define LT_MARK_DEFINE	_IOWR('L', 0x71, struct lt_mark_define)
 /*
@@ -168,6 +180,14 @@ struct lt_mark_end {
 #define LT_MARK_THREAD	_IOR('L', 0x72, __u32)
 /* 1: late, 0: in time. EINVAL: that can't be, or it comes before LT_MARK_THREAD. */
 #define LT_MARK_END	_IOW('L', 0x73, struct lt_mark_end)
+/*
+ * It begins; a begin of the same mark and id before is forgotten. EDQUOT: the user has too many
+ * pending already. What opened the device has said whose it is: the effective user, in its pid
+ * namespace. Others may neither end it nor replace it.
+ */
+#define LT_MARK_BEGIN_SHARED	_IOW('L', 0x74, struct lt_mark_between)
+/* It ends: 1: late, 0: in time. ENOENT: none such is pending. */
+#define LT_MARK_END_SHARED	_IOW('L', 0x75, struct lt_mark_between)
 
 /* Keys of a mark, from mark << 16 | 1 on. */
 #define LT_MARK_KEYS		976

@@ -316,7 +316,8 @@ FORMATS = (
     Format('irq/parameters/thresholds', thresholds, named=interrupt_named, group=b'irq 7'),
     Format('lock/parameters/thresholds', thresholds, named=kind_named, group=b'rwsem_read'),
     Format('mark/parameters/thresholds', thresholds, named=mark_named, group=b'request'),
-    *(Format(f'/user_{what}', unsigned, 0, (1 << 32) - 1, slow=False) for what in ('threads', 'marks', 'reports')),
+    *(Format(f'/{name}', unsigned, 0, (1 << 32) - 1, slow=False)
+      for name in ('user_threads', 'user_marks', 'user_reports', 'user_shared', 'shared_seconds')),
     Format('network/parameters/thresholds', thresholds, named=device_named, group=b'lo sent'),
     Format('network/parameters/dev', device, 1, (1 << 31) - 1),
     Format('/protocol', protocol, 1, 65535),

@@ -39,6 +39,8 @@ struct fake {
 	int other_file;			/* the number belongs to another file now */
 	char name[LT_MARK_MAX][LT_MARK_NAME];
 	struct lt_mark_end told[FAKE_TOLD]; /* by number of the end */
+	unsigned int shared_begun, shared_ended;
+	struct lt_mark_between shared;	/* the last one */
 };
 
 static struct fake fake;
@@ -166,6 +168,18 @@ static inline int fake_ioctl(int fd, unsigned long command, void *arg)
 		memcpy(&fake.told[n % FAKE_TOLD], arg, sizeof(struct lt_mark_end));
 		errno = EIO;	/* as a system call may; the program must not see it */
 		return 1;
+	case LT_MARK_BEGIN_SHARED:
+	case LT_MARK_END_SHARED:
+		if (fake.interrupted) {
+			fake.interrupted--;
+			return fake_fail(EINTR);
+		}
+		if (command == LT_MARK_BEGIN_SHARED)
+			fake_add(fake.shared_begun);
+		else
+			fake_add(fake.shared_ended);
+		memcpy(&fake.shared, arg, sizeof(fake.shared));
+		return fake_fail(ENOENT);
 	}
 	abort();
 }

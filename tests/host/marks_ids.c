@@ -268,6 +268,64 @@ static void test_hand_over(void)
 		EXPECT_EQ(fake_slot((unsigned int)i)->seq % 4, 0);
 }
 
+/* The child of a fork() has a device of its own, and opens it at its end. */
+static void end_in_child(void)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	BUG_ON(pid < 0);
+	if (!pid) {
+		alarm(20);
+		EXPECT_EQ(fake.closes, 1);
+		fake_reset();
+		lt_mark_end_shared(1, 7);
+		EXPECT_EQ(fake.opens, 1);
+		EXPECT_EQ(fake.defines, 2);
+		EXPECT_EQ(fake.threads, 0);
+		EXPECT_EQ(fake.shared_ended, 1);
+		EXPECT_EQ(fake.shared.mark, 1);
+		EXPECT_EQ(fake.shared.id, 7);
+		_exit(0);
+	}
+	BUG_ON(waitpid(pid, &status, 0) != pid);
+	EXPECT_EQ(status, 0);
+}
+
+static void test_shared(void)
+{
+	mark_reset();
+	lt_mark_begin_shared(0, 1);
+	lt_mark_end_shared(0, 1);
+	EXPECT_EQ(fake.opens, 0);
+	start();
+	errno = ERANGE;
+	fake.interrupted = 1;
+	lt_mark_begin_shared(1, 1ULL << 40 | 7);
+	EXPECT_EQ(errno, ERANGE);
+	EXPECT_EQ(fake.shared_begun, 1);
+	EXPECT_EQ(fake.interrupted, 0);
+	EXPECT_EQ(fake.shared.mark, 1);
+	EXPECT_EQ(fake.shared.id, 1ULL << 40 | 7);
+	EXPECT_EQ(fake.shared.reserved, 0);
+	lt_mark_end_shared(1, 7);
+	EXPECT_EQ(fake.shared_ended, 1);
+	/* Of no mark. */
+	lt_mark_begin_shared(-1, 1);
+	lt_mark_end_shared(LT_MARK_MAX, 1);
+	fake.head->on = 0;
+	lt_mark_begin_shared(1, 7);
+	EXPECT_EQ(fake.shared_begun, 1);
+	/* It may have begun before. */
+	lt_mark_end_shared(1, 7);
+	EXPECT_EQ(fake.shared_ended, 2);
+	EXPECT_EQ(fake.threads, 0);
+	fake.head->on = 1;
+	end_in_child();
+}
+
 static const struct ktap_test tests[] = {
 	{ "other_thread", test_other_thread, 0, NULL },
 	{ "late", test_late, 0, NULL },
@@ -275,6 +333,7 @@ static const struct ktap_test tests[] = {
 	{ "full", test_full, 0, NULL },
 	{ "off", test_off, 0, NULL },
 	{ "fork", test_fork, 0, NULL },
+	{ "shared", test_shared, 0, NULL },
 	{ "hand_over", test_hand_over, 1, NULL },
 };
 

@@ -18,6 +18,10 @@
 
 #define LT_MARK_OUTER_LEN	96
 
+/* Values of by_id. */
+#define LT_MARK_BY_THREAD	1
+#define LT_MARK_BY_PROCESS	2
+
 /**
  * struct lt_mark_operation - an operation of a program
  * @id: which one, as the program calls it
@@ -25,7 +29,7 @@
  * @cgroup_id: of its thread
  * @task: address of its thread, which may be gone
  * @mark: the mark, as the module numbers them
- * @by_id: another thread may end it than has begun it
+ * @by_id: another thread may end it than has begun it (LT_MARK_BY_THREAD), or another process
  * @pid: of its thread
  * @tgid: of its process
  * @comm: of its thread

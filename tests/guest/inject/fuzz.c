@@ -98,6 +98,20 @@ static void end(struct fuzz *f)
 	ioctl(*any_file(f), LT_MARK_END, any(f, 16) ? &end : (void *)any_value(f));
 }
 
+/* Ids that other files and processes have, too. */
+static void share(struct fuzz *f)
+{
+	struct lt_mark_between shared = {
+		.mark = any(f, 4) ? any(f, 4) : any_value(f),
+		.id = any(f, 4) ? any(f, 8) : any_value(f),
+	};
+
+	if (!any(f, 16))
+		any_bytes(f, &shared, sizeof(shared));
+	ioctl(*any_file(f), any(f, 2) ? LT_MARK_BEGIN_SHARED : LT_MARK_END_SHARED,
+	      any(f, 16) ? &shared : (void *)any_value(f));
+}
+
 static void map(struct fuzz *f)
 {
 	unsigned int at = any(f, MAPS);
@@ -187,7 +201,7 @@ static void go_on(struct fuzz *f, u64 until)
 
 	while (now() < until) {
 		++*f->steps;
-		switch (any(f, 24)) {
+		switch (any(f, 28)) {
 		case 0:
 			reopen(f);
 			break;
@@ -214,6 +228,9 @@ static void go_on(struct fuzz *f, u64 until)
 			break;
 		case 12: case 13: case 14: case 15:
 			end(f);
+			break;
+		case 16: case 17: case 18: case 19:
+			share(f);
 			break;
 		default:
 			scribble(f);

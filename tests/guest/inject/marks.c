@@ -157,6 +157,66 @@ static int handed(char **argv)
 	return 0;
 }
 
+/* By the calls themselves, for their errors. */
+static long call_shared(unsigned long command, int mark, u64 id)
+{
+	struct lt_mark_between shared = { .mark = mark, .id = id };
+	long ret = ioctl(lt_mark_process_1.fd, command, &shared);
+
+	return ret < 0 ? -errno : ret;
+}
+
+/*
+ * marks shared WHAT ID N: begin or end so many operations that other processes may end: those with
+ * the ids from ID on. Says what the last call has returned.
+ */
+static int shared_ids(char **argv)
+{
+	unsigned long command = strcmp(argv[2], "begin") ? LT_MARK_END_SHARED : LT_MARK_BEGIN_SHARED;
+	u64 id = atoll(argv[3]), n = atoll(argv[4]), i;
+	int mark = define("between");
+	long ret = 0, good = 0;
+
+	prctl(PR_SET_NAME, strcmp(argv[2], "begin") ? "lt-ends" : "lt-begins");
+	for (i = 0; i < n; i++) {
+		ret = call_shared(command, mark, id + i);
+		good += ret >= 0;
+	}
+	printf("pid=%d good=%ld last=%ld at=%llu\n", getpid(), good, ret, now());
+	fflush(stdout);
+	wait_until_told();
+	return 0;
+}
+
+/* marks between MS: an operation that a child ends, by the library. */
+static int between(char **argv)
+{
+	int mark = define("between");
+	u64 begin[2], end[2];
+	int pipes[2];
+	pid_t child;
+
+	prctl(PR_SET_NAME, "lt-between");
+	if (pipe(pipes))
+		die("pipe");
+	begin[0] = now();
+	lt_mark_begin_shared(mark, 4711);
+	begin[1] = now();
+	child = fork();
+	if (!child) {
+		sleep_ms(atol(argv[2]));
+		end[0] = now();
+		lt_mark_end_shared(mark, 4711);
+		end[1] = now();
+		_exit(write(pipes[1], end, sizeof(end)) != sizeof(end));
+	}
+	if (child < 0 || read(pipes[0], end, sizeof(end)) != sizeof(end))
+		die("child");
+	waitpid(child, NULL, 0);
+	printf("pid=%d least=%llu most=%llu\n", getpid(), end[0] - begin[1], end[1] - begin[0]);
+	return 0;
+}
+
 /* marks deep N: N operations in each other. */
 static int deep(char **argv)
 {
@@ -303,6 +363,21 @@ static int times(char **argv)
 	return 0;
 }
 
+/* marks times_shared N: likewise of an operation that another process may end. */
+static int times_shared(char **argv)
+{
+	int mark = define("times_shared");
+	u64 n = atol(argv[2]), i, begin;
+
+	begin = now();
+	for (i = 0; i < n; i++) {
+		lt_mark_begin_shared(mark, i);
+		lt_mark_end_shared(mark, i);
+	}
+	printf("shared_ps=%llu\n", (now() - begin) * 1000 / n);
+	return 0;
+}
+
 /* marks open: may it? */
 static int may_open(char **argv)
 {
@@ -349,7 +424,8 @@ static const struct command commands[] = {
 	{ "nested", 2, nested }, { "count", 2, count },	  { "deep", 1, deep },
 	{ "thread", 1, thread }, { "exec", 0, exec },	  { "fork", 1, forked },
 	{ "open", 0, may_open }, { "handed", 2, handed }, { "threads", 1, threads },
-	{ "times", 1, times },	  { "crowd", 3, crowd },
+	{ "times", 1, times },	  { "crowd", 3, crowd },	  { "shared", 3, shared_ids },
+	{ "between", 1, between }, { "times_shared", 1, times_shared },
 };
 
 int cmd_marks(char **argv)

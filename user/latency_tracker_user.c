@@ -26,3 +26,23 @@ void latency_tracker_end(int mark, uint64_t id)
 {
 	lt_mark_end(mark, id);
 }
+
+void latency_tracker_begin_id(int mark, uint64_t id)
+{
+	lt_mark_begin_id(mark, id);
+}
+
+void latency_tracker_end_id(int mark, uint64_t id)
+{
+	lt_mark_end_id(mark, id);
+}
+
+void latency_tracker_begin_shared(int mark, uint64_t id)
+{
+	lt_mark_begin_shared(mark, id);
+}
+
+void latency_tracker_end_shared(int mark, uint64_t id)
+{
+	lt_mark_end_shared(mark, id);
+}

@@ -8,7 +8,8 @@ module reports what is late, with the kernel's reason, and counts the rest.
         ...
 
 An operation ends in the thread that has begun it, and inside of those around it: so not across an
-await, nor a yield. Without the module nothing happens, and Mark.error says why.
+await, nor a yield. What does not is for begin_id() and end_id(); what ends in another process, for
+begin_shared() and end_shared(). Without the module nothing happens, and Mark.error says why.
 latency_tracker_user.h describes the rest.
 """
 from __future__ import annotations
@@ -22,6 +23,7 @@ import struct
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from types import TracebackType
 
 __all__ = ['Mark']
@@ -34,15 +36,21 @@ DEPTH = 8
 THREADS = 1024
 CELLS = 512
 PROBES = 16
+SLOTS = 256
 NO_TIME = (1 << 64) - 1
 AREA = 0x10000
+SLOTS_AT = AREA * (THREADS + 1)
+SLOT_FRAME = 0x100
 
 # The system calls: _IOWR, _IOR and _IOW of asm-generic.
 DEFINE_FORMAT = f'={NAME}sII'
 END_FORMAT = '=IIIIQQQQQ'
+BETWEEN_FORMAT = '=IIQ'
 DEFINE = 3 << 30 | struct.calcsize(DEFINE_FORMAT) << 16 | ord('L') << 8 | 0x71
 THREAD = 2 << 30 | 4 << 16 | ord('L') << 8 | 0x72
 END = 1 << 30 | struct.calcsize(END_FORMAT) << 16 | ord('L') << 8 | 0x73
+BEGIN_SHARED = 1 << 30 | struct.calcsize(BETWEEN_FORMAT) << 16 | ord('L') << 8 | 0x74
+END_SHARED = BEGIN_SHARED + 1
 
 # struct lt_mark_head, lt_mark_thread, lt_mark_frame and lt_mark_cell: words of 4 and of 8 bytes.
 HEAD_SIZE = 16
@@ -60,6 +68,11 @@ def _key(mark: int, delay_ns: int) -> int:
     """lt_mark_key()."""
     shift = max(delay_ns.bit_length() - 5, 0)
     return mark << 16 | ((shift << 4) + (delay_ns >> shift) + 1)
+
+
+def _slot_at(mark: int, ident: int) -> int:
+    """lt_mark_slot_at()."""
+    return (((ident ^ ident >> 32 ^ mark << 26) & 0xffffffff) * 0x9e3779b1 & 0xffffffff) >> 24
 
 
 class _Area:
@@ -87,6 +100,7 @@ class _Process:
         self.names: dict[str, int] = names or {}
         self.areas: weakref.WeakSet[_Area] = weakref.WeakSet()
         self.head: _Area | None = None
+        self.slots: _Area | None = None
         # A child opens it at its first begin.
         self.on = memoryview(bytearray(struct.pack('=II', 0, bool(names)))).cast('I')
 
@@ -125,10 +139,20 @@ class _Process:
         self.names[name] = number
         return number
 
+    def find_slots(self) -> _Area | None:
+        """Locked, and open."""
+        if not self.slots:
+            try:
+                self.slots = _Area(self.fd, SLOTS * FRAME_SIZE, SLOTS_AT, mmap.PROT_READ | mmap.PROT_WRITE)
+            except OSError:
+                pass
+        return self.slots
+
     def forget(self) -> None:
         """In a child: what is mapped and open is the parent's."""
-        for area in (*self.areas, *([self.head] if self.head else [])):
-            area.close()
+        for area in (*self.areas, self.head, self.slots):
+            if area:
+                area.close()
         if self.fd >= 0:
             os.close(self.fd)
 
@@ -136,33 +160,29 @@ class _Process:
 class _Thread:
     """What a thread has. A signal handler, or the end of an object, may come in between: its
     operations are left out."""
-    __slots__ = ('area', 'busy', 'depth', 'failed', 'over', 'over_marks')
+    __slots__ = ('area', 'busy', 'depth', 'failed', 'number', 'over', 'over_marks')
 
     def __init__(self) -> None:
         self.area: _Area | None = None
         self.failed = False
         self.busy = False
+        self.number = 0
         self.depth = 0
         self.over = 0
         self.over_marks: set[int] = set()
 
     def find_area(self) -> _Area | None:
         """None if there is none, from then on."""
-        global _process
         if self.area or self.failed:
             return self.area
         self.failed = True
         try:
             with _lock:
-                try:
-                    _process.open()
-                except OSError:
-                    _process = _Process()
-                    raise
+                _open()
             asked = bytearray(4)
             fcntl.ioctl(_process.fd, THREAD, asked)
-            number: int = struct.unpack('=I', asked)[0]
-            self.area = _Area(_process.fd, THREAD_SIZE, AREA * (number + 1), mmap.PROT_READ | mmap.PROT_WRITE)
+            self.number, = struct.unpack('=I', asked)
+            self.area = _Area(_process.fd, THREAD_SIZE, AREA * (self.number + 1), mmap.PROT_READ | mmap.PROT_WRITE)
         except OSError:
             return None
         with _lock:
@@ -182,6 +202,16 @@ _lock = threading.Lock()
 _process = _Process()
 _here = _Here()
 _order = threading.Lock()
+
+
+def _open() -> None:
+    """Locked. Who fails does not try again."""
+    global _process
+    try:
+        _process.open()
+    except OSError:
+        _process = _Process()
+        raise
 
 
 def _fence() -> None:
@@ -266,14 +296,74 @@ def _pop(here: _Thread, area: _Area, mark: int, ident: int) -> None:
     while here.depth > depth:
         _take(area, FRAMES + (here.depth - 1) * FRAME_SIZE)
         here.depth -= 1
-    start, start_run = area.word[at // 8 + 2], area.word[at // 8 + 3]
+    _finish(area, (depth, area.half[at // 4] - 1, mark, 0, ident, area.word[at // 8 + 2], area.word[at // 8 + 3],
+                   now, run))
+
+
+def _finish(area: _Area, end: tuple[int, ...]) -> None:
+    """Count what is over, or tell it: a struct lt_mark_end."""
+    mark, start, now = end[2], end[5], end[7]
     delay = max(now - start, 0)
     head = _process.head
     if not head or (delay < head.word[HEAD_LEAST] and _count(area, _key(mark, delay), delay)):
         return
     try:
-        fcntl.ioctl(_process.fd, END, struct.pack(END_FORMAT, depth, area.half[at // 4] - 1, mark, 0, ident,
-                                                  start, start_run, now, run))
+        fcntl.ioctl(_process.fd, END, struct.pack(END_FORMAT, *end))
+    except OSError:
+        pass
+
+
+def _find_slot(slots: _Area, mark: int, ident: int, pending: bool) -> tuple[int, int] | None:
+    """Where that operation is, or where there is room for it, and the number there. Locked."""
+    first = _slot_at(mark, ident)
+    for i in range(first, first + PROBES):
+        at = i % SLOTS * FRAME_SIZE
+        seq = slots.half[at // 4]
+        if pending:
+            if seq % 4 == 3 and slots.half[at // 4 + 1] == mark and slots.word[at // 8 + 1] == ident:
+                return at, seq
+        elif seq % 4 == 0:
+            return at, seq
+    return None
+
+
+def _put_id(here: _Thread, area: _Area, mark: int, ident: int) -> None:
+    with _lock:
+        slots = _process.find_slots()
+        found = _find_slot(slots, mark, ident, False) if slots and 0 <= mark < MARKS else None
+        if not slots or not found:
+            area.half[DROPPED] = area.half[DROPPED] + 1 & 0xffffffff
+            return
+        at, seq = found
+        if not _ORDERED:
+            _fence()
+        slots.half[at // 4 + 1] = mark
+        slots.word[at // 8 + 1] = ident
+        slots.word[at // 8 + 2] = time.monotonic_ns()
+        slots.word[at // 8 + 3] = here.number
+        if not _ORDERED:
+            _fence()
+        # At once, so an exception leaves none half way.
+        slots.half[at // 4] = seq + 3 & 0xffffffff
+
+
+def _take_id(here: _Thread, area: _Area, mark: int, ident: int) -> None:
+    with _lock:
+        slots = _process.slots
+        found = _find_slot(slots, mark, ident, True) if slots else None
+        if not slots or not found:
+            return
+        at, seq = found
+        start, now = slots.word[at // 8 + 2], time.monotonic_ns()
+        slots.half[at // 4] = seq + 1 & 0xffffffff
+    _finish(area, (SLOT_FRAME + at // FRAME_SIZE, seq, mark, 0, ident, start, NO_TIME, now, NO_TIME))
+
+
+def _call_shared(command: int, mark: int, ident: int) -> None:
+    try:
+        with _lock:
+            _open()
+            fcntl.ioctl(_process.fd, command, struct.pack(BETWEEN_FORMAT, mark, 0, ident))
     except OSError:
         pass
 
@@ -337,6 +427,49 @@ class Mark:
                 _pop(here, area, self.number, ident & NO_TIME)
         finally:
             here.busy = False
+
+
+    def _by_id(self, does: Callable[[_Thread, _Area, int, int], None], ident: int) -> None:
+        here = _here.thread
+        if here.busy:
+            return
+        here.busy = True
+        try:
+            area = here.find_area()
+            if area:
+                does(here, area, self.number, ident & NO_TIME)
+        finally:
+            here.busy = False
+
+    def begin_id(self, ident: int) -> None:
+        """An operation begins that any thread of the process may end."""
+        if _process.on[HEAD_ON]:
+            self._by_id(_put_id, ident)
+
+    def end_id(self, ident: int) -> None:
+        """It ends; without such a begin nothing happens."""
+        if _process.slots:
+            self._by_id(_take_id, ident)
+
+    def _shared(self, command: int, ident: int) -> None:
+        here = _here.thread
+        if here.busy or self.number < 0:
+            return
+        here.busy = True
+        try:
+            _call_shared(command, self.number, ident & NO_TIME)
+        finally:
+            here.busy = False
+
+    def begin_shared(self, ident: int) -> None:
+        """An operation begins that another process of the user may end, by a mark of the same name."""
+        if _process.on[HEAD_ON]:
+            self._shared(BEGIN_SHARED, ident)
+
+    def end_shared(self, ident: int) -> None:
+        """It ends, in this process or another one; without such a begin nothing happens."""
+        if _process.names:
+            self._shared(END_SHARED, ident)
 
 
 def _in_child() -> None:

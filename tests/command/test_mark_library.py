@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import importlib.util
+import itertools
 import os
 import random
 import struct
@@ -39,8 +40,9 @@ int main(void)
     SAY(offsetof(struct lt_mark_thread, ended)); SAY(offsetof(struct lt_mark_thread, dropped));
     SAY(offsetof(struct lt_mark_thread, frame)); SAY(offsetof(struct lt_mark_thread, cell));
     SAY(offsetof(struct lt_mark_frame, run_ns)); SAY(offsetof(struct lt_mark_cell, sum_ns));
+    SAY(LT_MARK_SLOTS); SAY(LT_MARK_SLOTS_OFFSET); SAY(LT_MARK_SLOT_FRAME(0)); SAY(LT_MARK_BEGIN_SHARED); SAY(LT_MARK_END_SHARED);
     while (scanf("%u %llu", &mark, &delay) == 2)
-        printf("key %u\n", lt_mark_key(mark, delay));
+        printf("key %u\nslot %u\n", lt_mark_key(mark, delay), lt_mark_slot_at(mark, delay));
     return 0;
 }
 '''
@@ -64,9 +66,10 @@ class Device:
         self.names: list[bytes] = []
         self.threads = 0
         self.told: list[tuple[int, ...]] = []
+        self.shared: list[tuple[int, ...]] = []
         self.refuses = False
         with open(path, 'wb') as file:
-            file.truncate(64 * self.user.AREA)
+            file.truncate(self.user.SLOTS_AT + self.user.AREA)
         self.write(0, '=IIQ', 1, 1, LEAST_NS)
 
     def write(self, at: int, form: str, *values: int) -> None:
@@ -94,6 +97,9 @@ class Device:
                 raise OSError(errno.EDQUOT, 'no')
             asked[:] = struct.pack('=I', self.threads)
             self.threads += 1
+        elif command in (self.user.BEGIN_SHARED, self.user.END_SHARED):
+            self.shared.append((command - self.user.BEGIN_SHARED, *struct.unpack('=IIQ', asked)))
+            raise OSError(errno.ENOENT, 'no')
         else:
             assert command == self.user.END
             self.told.append(struct.unpack(self.user.END_FORMAT, asked))
@@ -104,6 +110,11 @@ class Device:
         base = (thread + 1) * self.user.AREA + self.user.FRAMES
         all_of = [self.read(base + i * self.user.FRAME_SIZE, '=IIQQQ') for i in range(self.user.DEPTH)]
         return [frame for frame in all_of if frame[0] & 1]
+
+    def slots(self) -> list[tuple[int, ...]]:
+        """Likewise of those by id: number, seq, mark, id, start, thread."""
+        all_of = [(i, *self.read(self.user.SLOTS_AT + i * self.user.FRAME_SIZE, '=IIQQQ')) for i in range(self.user.SLOTS)]
+        return [slot for slot in all_of if slot[1] & 1]
 
     def counts(self, thread: int = 0) -> tuple[int, int]:
         """Ended and dropped."""
@@ -141,11 +152,13 @@ def test_it_is_as_the_header_says(tmp_path: Path) -> None:
     told = subprocess.run([tmp_path / 'c'], input=''.join(f'{mark} {delay}\n' for mark, delay in pairs), text=True,
                           stdout=subprocess.PIPE, check=True).stdout.splitlines()
     values = [int(line.split()[-1]) for line in told]
-    assert values[:22] == [
+    assert values[:27] == [
         user.DEFINE, user.THREAD, user.END, user.VERSION, user.AREA, user.MARKS, user.DEPTH, user.CELLS, user.PROBES,
         user.HEAD_SIZE, user.THREAD_SIZE, user.FRAME_SIZE, 4 * user.HEAD_ON, 8 * user.HEAD_LEAST, 8 * user.RUN_NS,
-        8 * user.IN_NS, 4 * user.ENDED, 4 * user.DROPPED, user.FRAMES, user.CELL_AT, 24, 8]
-    assert values[22:] == [user._key(mark, delay) for mark, delay in pairs]
+        8 * user.IN_NS, 4 * user.ENDED, 4 * user.DROPPED, user.FRAMES, user.CELL_AT, 24, 8,
+        user.SLOTS, user.SLOTS_AT, user.SLOT_FRAME, user.BEGIN_SHARED, user.END_SHARED]
+    assert values[27::2] == [user._key(mark, delay) for mark, delay in pairs]
+    assert values[28::2] == [user._slot_at(mark, ident) for mark, ident in pairs]
 
 
 def test_nested(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,6 +282,74 @@ def test_full(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(count for count, _ in device.cells().values()) == device.counts()[0]
 
 
+def in_thread(does: Callable[[int], None], ident: int) -> None:
+    thread = threading.Thread(target=does, args=(ident,))
+    thread.start()
+    thread.join()
+
+
+def test_by_id(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = set_clock(monkeypatch)
+    mark, other = device.user.Mark('mark'), device.user.Mark('other')
+    mark.end_id(7)
+    assert not device.threads
+    other.begin_id(-7)
+    with mark(1):
+        mark.begin_id(7)
+        at = device.user._slot_at(0, 7)
+        assert (at, 3, 0, 7, 10**9, 0) in device.slots() and len(device.slots()) == 2
+    other.end_id(7)
+    mark.end_id(-7)
+    # What would be looked for in the same place.
+    mark.end_id(next(i for i in itertools.count(8) if device.user._slot_at(0, i) == at))
+    for nr in range(2, device.user.MARKS):
+        another = device.user.Mark(f'mark{nr}')
+        if (at - device.user._slot_at(nr, 7)) % device.user.SLOTS < device.user.PROBES:
+            another.end_id(7)
+    assert len(device.slots()) == 2
+    step(100)
+    in_thread(mark.end_id, 7)
+    mark.end_id(7)
+    assert device.cells(1) == {device.user._key(0, 100): (1, 100)}
+    assert [slot[2:4] for slot in device.slots()] == [(1, 2**64 - 7)]
+    step(LEAST_NS)
+    other.end_id(-7)
+    assert not device.slots() and device.told == [
+        (256 + device.user._slot_at(1, 2**64 - 7), 3, 1, 0, 2**64 - 7, 10**9, 2**64 - 1, 2 * 10**9 + 100, 2**64 - 1)]
+    in_thread(mark.begin_id, 7)
+    assert device.slots() == [(at, 7, 0, 7, 2 * 10**9 + 100, 2)]
+    device.write(4, '=I', 0)
+    mark.begin_id(8)
+    assert len(device.slots()) == 1
+    mark.end_id(7)
+    assert not device.slots()
+
+
+def test_by_id_full(device: Device) -> None:
+    mark = device.user.Mark('mark')
+    for ident in range(512):
+        mark.begin_id(ident)
+    pending = {slot[3] for slot in device.slots()}
+    assert len(pending) == len(device.slots()) > 192 and device.counts() == (0, 512 - len(pending))
+    for ident in range(512):
+        mark.end_id(ident)
+        pending.discard(ident)
+        assert len(device.slots()) == len(pending)
+    assert device.counts()[0] + device.counts()[1] == 512
+
+
+def test_shared(device: Device) -> None:
+    mark = device.user.Mark('mark')
+    mark.begin_shared(-1)
+    mark.end_shared(3)
+    device.write(4, '=I', 0)
+    mark.begin_shared(4)
+    mark.end_shared(4)
+    assert device.shared == [(0, 0, 0, 2**64 - 1), (1, 0, 0, 3), (1, 0, 0, 4)] and not device.threads
+    device.user.Mark('a' * 48).end_shared(1)
+    assert len(device.shared) == 3
+
+
 def in_child(device: Device, mark: Any, other: Any) -> None:
     """It has a device of its own, and the marks of its parent."""
     path = device.path.with_name('of-child')
@@ -281,12 +362,18 @@ def in_child(device: Device, mark: Any, other: Any) -> None:
     assert device.names == [b'mark'.ljust(48, b'\0'), b'other'.ljust(48, b'\0')]
     assert [frame[1:3] for frame in device.frames()] == [(1, 6)]
     other.end(6)
+    mark.end_id(9)
+    other.begin_id(9)
+    assert [slot[2:4] for slot in device.slots()] == [(1, 9)]
+    other.end_shared(10)
+    assert device.shared == [(1, 1, 0, 10)]
     assert device.counts() == (1, 0) and device.user._process.fd >= 0
 
 
 def test_fork(device: Device) -> None:
     mark, other = device.user.Mark('mark'), device.user.Mark('other')
     mark.begin(5)
+    mark.begin_id(9)
     pid = os.fork()
     if not pid:
         status = 1
@@ -298,7 +385,8 @@ def test_fork(device: Device) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert len(device.frames()) == 1
     mark.end(5)
-    assert device.counts() == (1, 0)
+    mark.end_id(9)
+    assert device.counts() == (2, 0) and not device.slots()
 
 
 def test_half_way(device: Device) -> None:

@@ -14,8 +14,8 @@ import com.sun.jna.Native;
  *     }
  * </pre>
  *
- * An operation ends in the thread that has begun it. Virtual threads change theirs: no marks
- * in those.
+ * An operation ends in the thread that has begun it. Virtual threads change theirs: in those only
+ * beginId() with endId().
  */
 public final class LatencyTrackerMarks {
     private interface Calls extends Library {
@@ -26,6 +26,14 @@ public final class LatencyTrackerMarks {
         void latency_tracker_begin(int mark, long id);
 
         void latency_tracker_end(int mark, long id);
+
+        void latency_tracker_begin_id(int mark, long id);
+
+        void latency_tracker_end_id(int mark, long id);
+
+        void latency_tracker_begin_shared(int mark, long id);
+
+        void latency_tracker_end_shared(int mark, long id);
     }
 
     /** An operation of this thread that is pending. */
@@ -59,6 +67,24 @@ public final class LatencyTrackerMarks {
 
     public Operation begin(long id) {
         return new Operation(id);
+    }
+
+    /** An operation begins that any thread may end. */
+    public void beginId(long id) {
+        CALLS.latency_tracker_begin_id(mark, id);
+    }
+
+    public void endId(long id) {
+        CALLS.latency_tracker_end_id(mark, id);
+    }
+
+    /** An operation begins that another process of the user may end. */
+    public void beginShared(long id) {
+        CALLS.latency_tracker_begin_shared(mark, id);
+    }
+
+    public void endShared(long id) {
+        CALLS.latency_tracker_end_shared(mark, id);
     }
 
     /** Requests with a query in each. */

@@ -93,6 +93,10 @@ module_param_cb(dropped, &count_ops, &mark_counts.dropped, 0444);
 MODULE_PARM_DESC(dropped,
 		 "Begins that found no frame or slot, or calls that were nested too deep (read only)");
 
+module_param_cb(full, &count_ops, &mark_counts.full, 0444);
+MODULE_PARM_DESC(full,
+		 "Ends in time that were told by a call, as their thread has too many different times (read only)");
+
 static struct task_struct *task_of(const struct lt_mark_operation *of)
 {
 	return lt_task_alive((const struct task_struct *)(unsigned long)of->task,

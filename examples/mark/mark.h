@@ -27,6 +27,18 @@ struct pid_namespace;
 #define MARK_NAMES	4096
 
 /**
+ * struct mark_rate - for the limit of reports
+ * @second: which one
+ * @reports: in that second
+ *
+ * Under users_lock.
+ */
+struct mark_rate {
+	u64 second;
+	unsigned int reports;
+};
+
+/**
  * struct mark_user - a user whose programs have marks
  * @list: of all users
  * @uid: which one
@@ -34,8 +46,7 @@ struct pid_namespace;
  * @threads: of these
  * @marks: likewise
  * @shared: pending operations between processes
- * @second: for the limit of reports: which one
- * @reports: in that second
+ * @rate: of reports
  *
  * Under users_lock.
  */
@@ -46,8 +57,7 @@ struct mark_user {
 	unsigned int threads;
 	unsigned int marks;
 	unsigned int shared;
-	u64 second;
-	unsigned int reports;
+	struct mark_rate rate;
 };
 
 /**
@@ -187,6 +197,7 @@ struct mark_span {
  * @refused: what programs have said that cannot be
  * @abandoned: operations with an event whose end was not told
  * @dropped: begins without a frame, or calls whose return is not told
+ * @full: ends in time that were told, as there was no room in the cells of their thread
  */
 struct mark_counts {
 	atomic_long_t threads;
@@ -195,6 +206,7 @@ struct mark_counts {
 	atomic_long_t refused;
 	atomic_long_t abandoned;
 	atomic_long_t dropped;
+	atomic_long_t full;
 };
 
 /* main.c */
@@ -221,7 +233,7 @@ void mark_user_put(struct mark_user *user);
 bool mark_user_take(unsigned int *count, const unsigned int *limit);
 void mark_user_give(unsigned int *count, unsigned int nr);
 void mark_user_give_shared(struct mark_user *user);
-bool mark_user_may_report(struct mark_user *user);
+bool mark_may_report(struct mark_rate *rate);
 extern unsigned int mark_user_threads;
 extern unsigned int mark_user_marks;
 extern unsigned int mark_user_shared;
@@ -246,6 +258,7 @@ void mark_find_frame(struct mark_space *space, struct mark_thread *thread,
 		     u32 frame, u64 age_ns);
 void mark_find_slot(struct mark_space *space, u32 slot, u64 age_ns);
 void mark_forget(struct mark_events *events, u32 nr);
+bool mark_may_be_late(u64 delay_ns);
 int mark_tell(struct mark_user *user, const struct mark_key *key,
 	      struct lt_mark_operation *of, const struct mark_span *span, bool found);
 int mark_end(struct mark_space *space, struct mark_thread *thread,

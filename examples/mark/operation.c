@@ -335,8 +335,14 @@ static s64 run_of(const struct lt_mark_end *end)
 	return to > from ? min(to - from, end->end_ns - end->start_ns) : 0;
 }
 
-/* Would it be reported? With thresholds of groups that is only known later. */
-static bool may_be_late(u64 delay_ns)
+/**
+ * mark_may_be_late() - would it be reported?
+ * @delay_ns: how long it took
+ *
+ * Context: Any.
+ * Return: false: no. With thresholds of groups the rest is only known later.
+ */
+bool mark_may_be_late(u64 delay_ns)
 {
 	return READ_ONCE(mark_usecase.thresholds) ||
 	       delay_ns >= latency_tracker_get_threshold(mark_usecase.tracker);
@@ -367,7 +373,7 @@ int mark_tell(struct mark_user *user, const struct mark_key *key,
 	};
 	int ret;
 
-	if (may_be_late(delay_ns) && !mark_user_may_report(user)) {
+	if (mark_may_be_late(delay_ns) && !mark_may_report(&user->rate)) {
 		if (found)
 			latency_tracker_event_cancel(tracker, key, sizeof(*key));
 		latency_tracker_whole_many(tracker, delay_ns, 1, of);
@@ -442,6 +448,9 @@ int mark_end(struct mark_space *space, struct mark_thread *thread,
 	found = take_found(events, nr, end->seq);
 	if (!found && !mark_passes(current))
 		return 0;
+	/* Else it would be in a cell. */
+	if (!found && end->end_ns - end->start_ns < READ_ONCE(space->least_ns))
+		atomic_long_inc(&mark_counts.full);
 	ret = tell(space, events, nr, end, mark, found);
 	return ret == 1 || ret == -ENOBUFS ? ret : 0;
 }

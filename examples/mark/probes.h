@@ -10,6 +10,7 @@
 #include <linux/types.h>
 #include <trace/events/latency_tracker_mark.h>
 
+#include "examples/mark/mark.h"
 #include "wrapper/uprobes.h"
 
 /**
@@ -30,6 +31,7 @@ struct mark_call {
  * @file: its name, as it was given
  * @name: of the mark
  * @mark: its number, while @is_attached
+ * @rate: of its reports
  * @is_function: from an entry to its return
  * @is_attached: mark_probe_attach() was called
  */
@@ -40,6 +42,7 @@ struct mark_probe {
 	char *file;
 	char name[LT_MARK_NAME];
 	u32 mark;
+	struct mark_rate rate;
 	bool is_function;
 	bool is_attached;
 };

@@ -70,7 +70,7 @@ static void scan_space(struct mark_space *space, u64 least_ns, bool fold)
 	u64 age_ns = max(space->least_ns, least_ns);
 	u32 nr, frame, slot;
 
-	space->least_ns = least_ns;
+	WRITE_ONCE(space->least_ns, least_ns);	/* pairs with mark_end() */
 	WRITE_ONCE(space->head->least_ns, least_ns);
 	WRITE_ONCE(space->head->on, latency_tracker_get_tracking(mark_usecase.tracker));
 	for (nr = 0; nr < space->nr_threads; nr++) {

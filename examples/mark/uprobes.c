@@ -87,22 +87,34 @@ static s64 run_of(const struct mark_call *call, u64 delay_ns)
 	return min(run_ns, delay_ns);
 }
 
-static int end(const struct mark_probe *probe, unsigned long sp)
+/* @event has ended. It is one of the caller's, so its private bytes stay meanwhile. */
+static void tell(struct mark_probe *probe, const struct mark_key *key,
+		 struct latency_tracker_event *event, u64 end_ns)
 {
 	struct latency_tracker *tracker = mark_usecase.tracker;
+	struct mark_call *call = latency_tracker_event_priv(event);
+	u64 start_ns = latency_tracker_event_start(event);
+	u64 delay_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+	s64 run_ns = run_of(call, delay_ns);
+
+	if (!mark_may_be_late(delay_ns) || mark_may_report(&probe->rate))
+		latency_tracker_event_end(tracker, event, 0, &run_ns, end_ns);
+	else if (!latency_tracker_event_cancel(tracker, key, sizeof(*key)))
+		latency_tracker_whole_many(tracker, delay_ns, 1, &call->of);
+}
+
+static int end(struct mark_probe *probe, unsigned long sp)
+{
 	struct mark_key key = key_of(current, probe->mark);
 	const struct mark_call *call;
 	struct latency_tracker_event *event = get_event(&key, &call);
-	u64 end_ns = latency_tracker_clock(), start_ns;
-	s64 run_ns;
+	u64 end_ns = latency_tracker_clock();
 
 	if (!event)
 		return 0;
-	start_ns = latency_tracker_event_start(event);
-	run_ns = run_of(call, end_ns > start_ns ? end_ns - start_ns : 0);
 	if (!probe->is_function || lt_uprobe_is_back(sp, call->sp))
-		latency_tracker_event_end(tracker, event, 0, &run_ns, end_ns);
-	latency_tracker_put_event(tracker, event);
+		tell(probe, &key, event, end_ns);
+	latency_tracker_put_event(mark_usecase.tracker, event);
 	return 0;
 }
 

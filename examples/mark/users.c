@@ -130,25 +130,25 @@ void mark_user_give_shared(struct mark_user *user)
 }
 
 /**
- * mark_user_may_report() - is a late operation of a user to be reported?
- * @user: whose
+ * mark_may_report() - is a late operation to be reported?
+ * @rate: of its user, or of its probe
  *
  * Context: Task, may sleep.
  * Return: false if there were enough in this second, which is counted.
  */
-bool mark_user_may_report(struct mark_user *user)
+bool mark_may_report(struct mark_rate *rate)
 {
 	unsigned int limit = READ_ONCE(mark_user_reports);
 	u64 second = div_u64(latency_tracker_clock(), NSEC_PER_SEC);
 	bool may;
 
 	mutex_lock(&users_lock);
-	if (user->second != second) {
-		user->second = second;
-		user->reports = 0;
+	if (rate->second != second) {
+		rate->second = second;
+		rate->reports = 0;
 	}
-	may = !limit || user->reports < limit;
-	user->reports += may;
+	may = !limit || rate->reports < limit;
+	rate->reports += may;
 	mutex_unlock(&users_lock);
 	if (!may)
 		atomic_long_inc(&mark_counts.suppressed);

@@ -124,6 +124,35 @@ static int count(char **argv)
 	return 0;
 }
 
+/*
+ * marks many MARKS N: N operations of each of so many marks, which take 1 us to 1 ms: more
+ * different times than the table of a thread has room for.
+ */
+static int many(char **argv)
+{
+	int marks = atoi(argv[2]), n = atoi(argv[3]), mark[marks], i, of;
+	char name[16];
+	u64 ns, begin;
+
+	for (i = 0; i < marks; i++) {
+		snprintf(name, sizeof(name), "many%d", i);
+		mark[i] = define(name);
+	}
+	for (of = 0; of < n; of++) {
+		ns = (1000 + 24ULL * of % 1000) << of * 10 / n;
+		for (i = 0; i < marks; i++) {
+			begin = now();
+			lt_mark_begin(mark[i], of);
+			spin_until(begin + ns);
+			lt_mark_end(mark[i], of);
+		}
+	}
+	printf("many=%d\n", marks * n);
+	fflush(stdout);
+	wait_until_told();
+	return 0;
+}
+
 static void *end_id(void *id)
 {
 	int mark = define("handed");
@@ -425,7 +454,7 @@ static const struct command commands[] = {
 	{ "thread", 1, thread }, { "exec", 0, exec },	  { "fork", 1, forked },
 	{ "open", 0, may_open }, { "handed", 2, handed }, { "threads", 1, threads },
 	{ "times", 1, times },	  { "crowd", 3, crowd },	  { "shared", 3, shared_ids },
-	{ "between", 1, between }, { "times_shared", 1, times_shared },
+	{ "between", 1, between }, { "times_shared", 1, times_shared }, { "many", 2, many },
 };
 
 int cmd_marks(char **argv)

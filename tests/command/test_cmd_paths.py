@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from latency_tracker import cmd_paths, paths
+from latency_tracker import cmd_paths, paths, record
 from latency_tracker.causes import Share, add_to, causes_of, chains
 from latency_tracker.cmd_paths import MINUTE_NS, Follower, PathSink, Window
 from latency_tracker.instance import Instance
@@ -70,6 +70,19 @@ def test_path(shell: Shell) -> None:
     assert '3 more reports came too fast' in lines[-1]
     # As a report has it.
     assert any(line.strip() == '? <- ?' or line.strip() == '?' for line in lines)
+
+
+def test_what_was_read_is_waited_for(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine so slow that a turn understands one event."""
+    convert = record.Buffers._convert
+
+    def slowly(self: record.Buffers, sink: record.Taker) -> bool:
+        time.sleep(2 * record.CONVERT_SECONDS)
+        return convert(self, sink)
+    monkeypatch.setattr(record.Buffers, '_convert', slowly)
+    monkeypatch.setattr(paths, 'WAIT_NS', -10**12)
+    told = run(shell, [(0, page(fsync(), *flushed()))], 'path', '--json', '--max', '1', '--for', '20s')
+    assert [len(of['segments']) for of in told.objects if of['type'] == 'path'] == [7]  # type: ignore[arg-type]
 
 
 def test_path_as_json(shell: Shell) -> None:

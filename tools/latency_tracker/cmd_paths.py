@@ -94,7 +94,9 @@ class Follower:
         """A moment of time.monotonic(), a signal, or as many as are wanted."""
         while not self.signals.caught and not self.sink.full and (left := end - time.monotonic()) > 0:
             self.buffers.turn(self.sink, seconds=min(STEP_SECONDS, left))
-            self.sink.look(self.machine.monotonic_ns())
+            # What is missing may have been read.
+            if not self.buffers.behind:
+                self.sink.look(self.machine.monotonic_ns())
 
     def finish(self) -> int:
         """What has come; returns how many events were lost."""

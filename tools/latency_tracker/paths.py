@@ -287,7 +287,9 @@ class Gatherer:
     def add(self, report: Report) -> list[Path]:
         """A segment. Returns the paths that nothing comes to any more."""
         now_ns = self.clock() if self.clock else report.at_ns
-        done, op, segment = self.overdue(now_ns), report.number('op'), segment_of(report, self.cgroup)
+        op, segment = report.number('op'), segment_of(report, self.cgroup)
+        # However long it took to come to this segment: it is here.
+        done = self.overdue(now_ns, op if self.clock else None)
         if op in self.open and any(of.number == segment.number for of in self.open[op].segments):
             # The numbers have begun anew.
             done.append(self._end(op))
@@ -304,9 +306,9 @@ class Gatherer:
             done.append(self._end(next(iter(self.open))))
         return done
 
-    def overdue(self, now_ns: int) -> list[Path]:
+    def overdue(self, now_ns: int, but: int | None = None) -> list[Path]:
         """Those of which something is missing, and does not come any more."""
-        return [self._end(op) for op, path in list(self.open.items()) if now_ns - path.taken_ns > WAIT_NS]
+        return [self._end(op) for op, path in list(self.open.items()) if now_ns - path.taken_ns > WAIT_NS and op != but]
 
     def rest(self) -> list[Path]:
         """All that are not complete."""

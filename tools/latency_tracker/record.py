@@ -122,6 +122,7 @@ class Buffers:
         self.instance = Instance(machine, trackers, args.buffer, samples)
         self.converter = Converter(self.instance.formats, Symbols(kallsyms))
         self.ahead: Iterator[Report] = iter(())
+        self.more = False
         self.poll = select.poll()
         for fd in (signals.fd, *self.instance.fds):
             self.poll.register(fd, select.POLLIN)
@@ -136,13 +137,14 @@ class Buffers:
             self.poll.unregister(child)
         self._read()
         end = time.monotonic() + CONVERT_SECONDS
-        while time.monotonic() < end and self._convert(sink):
-            pass
+        self.more = True
+        while self.more and time.monotonic() < end:
+            self.more = self._convert(sink)
 
     @property
     def behind(self) -> bool:
-        """There are pages that were read, but not understood yet."""
-        return self.spool.read_at < self.spool.end
+        """There may be something that was read, but not understood yet."""
+        return self.more or self.spool.read_at < self.spool.end
 
     def _read(self) -> bool:
         pages = self.instance.drain()

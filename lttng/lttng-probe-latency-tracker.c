@@ -13,6 +13,7 @@
 
 /* As ftrace knows them: with other arguments LTTng's don't compile. */
 #include <trace/events/latency_tracker_block.h>
+#include <trace/events/latency_tracker_chain.h>
 #include <trace/events/latency_tracker_critical_path.h>
 #include <trace/events/latency_tracker_function.h>
 #include <trace/events/latency_tracker_irq.h>

@@ -151,7 +151,7 @@ static void probe_timer_expire_exit(void *data, struct timer_list *timer)
 	timer_begins(false);
 }
 
-static void hrtimer_begins(void)
+static void hrtimer_begins(const struct hrtimer *timer)
 {
 	timer_begins(true);
 }

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Chain latency: one activation of a task that a timer or an interrupt wakes, from the moment when
+ * the timer should have expired, or the handler of the line began, until the task goes to sleep
+ * again.
+ *
+ * Default threshold: 10 ms, for the whole. An event chain_latency has the four stages: until the
+ * handler runs (raise), until that wakes the task (handling), until the task has a CPU (waiting),
+ * until its work is done (working); which task and code the interrupt has found, and the task that
+ * had the CPU before. Each stage has a profile.
+ *
+ * The chain begins when the task is woken, with the time of the timer or handler that wakes it: so
+ * one that wakes nobody costs no event. The work is done when the task sleeps by itself, or is
+ * about to when the next timer comes: what it was woken by then is another chain. A task that was
+ * not asleep is not woken: if it has overrun its period, and looks at its timer without sleeping,
+ * there is no chain for that.
+ *
+ * How long hardware has waited for its handler is not known.
+ *
+ * The files: origin.c knows what is served on a CPU, stages.c has the profiles, groups.c the
+ * groups.
+ */
+#include <linux/err.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "examples/chain/chain.h"
+#include "usecase/usecase.h"
+#include "wrapper/irq.h"
+#include "wrapper/sched.h"
+#include "wrapper/timer.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/latency_tracker_chain.h>
+
+LT_KEEP_EVENT(chain_latency, CHAIN_LATENCY)
+
+static struct lt_keep keeps[] = {
+	LT_KEEP(chain_latency),
+};
+
+#define USEC_THRESHOLD	10000
+#define MAX_EVENTS	1024
+#define GROW_LIMIT	1048576
+
+/* A chain that is late has spent at least this part of the threshold in its longest stage. */
+#define STAGES		4
+
+/* A task that gets a CPU, or has one when it is woken. */
+struct running {
+	const struct task_struct *prev;
+	u64 now_ns;
+};
+
+static bool note_run(struct latency_tracker_event *event, void *arg)
+{
+	struct lt_chain *chain = latency_tracker_event_priv(event);
+	const struct running *running = arg;
+
+	if (chain->ran_ns)
+		return false;
+	chain->run_cpu = raw_smp_processor_id();
+	if (running->prev) {
+		chain->prev_pid = running->prev->pid;
+		chain->prev_prio = running->prev->prio;
+		memcpy(chain->prev_comm, running->prev->comm, TASK_COMM_LEN);
+	}
+	smp_store_release(&chain->ran_ns, running->now_ns);	/* pairs with copy() */
+	return false;
+}
+
+/* @prev: the task that had the CPU before; NULL: @task has not left it. */
+static void runs(struct latency_tracker *tracker, struct task_struct *task,
+		 const struct task_struct *prev)
+{
+	struct running running = {
+		.prev = prev,
+		.now_ns = latency_tracker_clock(),
+	};
+
+	latency_tracker_for_each_event(tracker, &task, sizeof(task), note_run,
+				       &running);
+}
+
+struct ending {
+	struct latency_tracker *tracker;
+	struct task_struct *task;
+};
+
+static bool end(struct latency_tracker_event *event, void *arg)
+{
+	const struct lt_chain *chain = latency_tracker_event_priv(event);
+	u64 now_ns = latency_tracker_clock();
+	struct ending *ending = arg;
+	struct lt_chain stages;
+
+	/* It is woken while it goes to sleep: that is the begin, not the end. */
+	if (!chain->ran_ns)
+		return false;
+	/* The next one of the task may begin at once. */
+	stages.origin = chain->origin;
+	stages.waking_ns = chain->waking_ns;
+	stages.ran_ns = chain->ran_ns;
+	if (latency_tracker_event_end(ending->tracker, event, 0, ending->task,
+				      now_ns) >= 0)
+		chain_stages_count(&stages, now_ns);
+	return false;
+}
+
+/* The work of @task is done, if it has begun. */
+static void done(struct latency_tracker *tracker, struct task_struct *task)
+{
+	struct ending ending = { .tracker = tracker, .task = task };
+
+	latency_tracker_for_each_event(tracker, &task, sizeof(task), end, &ending);
+}
+
+/*
+ * What the interrupt has found says why a timer was late. If that is the longest stage of a late
+ * chain, it is there; the others need not pay for it.
+ */
+static void take_stack(struct latency_tracker *tracker, struct lt_chain *chain)
+{
+	chain->stack.first = 0;
+	chain->stack.nr = 0;
+	if (!hardirq_count())
+		return;
+	if (chain->origin.irq >= 0 ||
+	    lt_chain_raise(chain) >= latency_tracker_get_least_threshold(tracker) / STAGES)
+		lt_stack_of_interrupted(&chain->stack);
+}
+
+static bool may_begin(const struct task_struct *task,
+		      const struct lt_chain_origin *origin)
+{
+	return lt_task_passes(&chain_usecase, task) &&
+	       lt_task_in_cgroup(&chain_usecase, task) &&
+	       chain_origin_is_wanted(origin);
+}
+
+static void probe_sched_waking(void *data, struct task_struct *task)
+{
+	const struct lt_chain_origin *origin = chain_origin_here();
+	struct lt_chain *chain;
+
+	if (likely(!origin) || !may_begin(task, origin))
+		return;
+	done(data, task);
+	chain = latency_tracker_slot_begin(data, lt_task_key(task), 0);
+	if (IS_ERR_OR_NULL(chain))
+		return;
+	chain->origin = *origin;
+	chain->waking_ns = latency_tracker_clock();
+	chain->ran_ns = 0;
+	chain->run_cpu = -1;
+	chain->prev_pid = -1;
+	chain->prev_prio = -1;
+	strscpy_pad(chain->prev_comm, "-", TASK_COMM_LEN);
+	chain->pid = task->pid;
+	take_stack(data, chain);
+	latency_tracker_slot_publish(data, chain, origin->start_ns);
+}
+
+/* Under the lock of the run queue of @task: if it has a CPU, it goes on there. */
+static void probe_sched_wakeup(void *data, struct task_struct *task)
+{
+	if (unlikely(lt_task_on_cpu(task)) && lt_task_passes(&chain_usecase, task))
+		runs(data, task, NULL);
+}
+
+static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int prev_state)
+{
+	if (!is_idle_task(next) && lt_task_passes(&chain_usecase, next))
+		runs(data, next, prev);
+	if (is_idle_task(prev) || lt_switch_is_runnable(prev, prev_state))
+		return;
+	chain_thread_sleeps(prev);
+	if (lt_task_passes(&chain_usecase, prev))
+		done(data, prev);
+}
+
+LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
+
+LT_DEFINE_PROBE_HRTIMER_EXPIRE_ENTRY(chain_timer_begins)
+
+static void probe_sched_process_free(void *data, struct task_struct *task)
+{
+	chain_thread_gone(task);
+	lt_task_gone(data, task);
+}
+
+static struct lt_probe probes[] = {
+	LT_PROBE(sched_process_free),
+	LT_PROBE(sched_switch),
+	LT_PROBE(sched_wakeup),
+	LT_PROBE(sched_waking),
+	/* What begins in a handler is noted before others wake tasks there. */
+	LT_FIRST_PROBE(softirq_exit),
+	LT_FIRST_PROBE(softirq_entry),
+	LT_FIRST_PROBE(softirq_raise),
+	LT_FIRST_PROBE(irq_handler_exit),
+	LT_FIRST_PROBE(irq_handler_entry),
+	LT_FIRST_PROBE(hrtimer_expire_exit),
+	LT_FIRST_PROBE(hrtimer_expire_entry),
+};
+
+LT_GROUPING(grouping, chain_group_ids, "origin", "cgroup");
+
+struct lt_usecase chain_usecase = {
+	.name = "chain",
+	.owner = THIS_MODULE,
+	LT_PROBES(probes),
+	LT_KEEPS(keeps),
+	.report = chain_report,
+	.usec_threshold = USEC_THRESHOLD,
+	.max_events = MAX_EVENTS,
+	.grow_limit = GROW_LIMIT,
+	.key_size = sizeof(struct task_struct *),
+	.priv_size = sizeof(struct lt_chain),
+	.slots = true,
+	.grouping = &grouping,
+	.group_name = chain_group_name,
+	.threshold_names = "timer, irq and a number, or the path of a control group",
+	.threshold_find = chain_threshold_find,
+	.belongs = chain_belongs,
+};
+
+LT_USECASE_PARAMS(chain_usecase, USEC_THRESHOLD, MAX_EVENTS, GROW_LIMIT);
+LT_TASK_FILTER_PARAMS(chain_usecase);
+
+static int __init chain_init(void)
+{
+	int err;
+
+	err = chain_report_start();
+	if (err)
+		return err;
+	err = chain_stages_start();
+	if (err)
+		goto err_report;
+	err = lt_usecase_start(&chain_usecase);
+	if (err)
+		goto err_stages;
+	return 0;
+
+err_stages:
+	chain_stages_stop();
+err_report:
+	chain_report_stop();
+	return err;
+}
+module_init(chain_init);
+
+/* chain_report_stop() comes last: until the tracker is gone, its thread may look. */
+static void __exit chain_exit(void)
+{
+	lt_usecase_stop(&chain_usecase);
+	chain_stages_stop();
+	chain_report_stop();
+}
+module_exit(chain_exit);
+
+MODULE_DESCRIPTION("One activation of a task, from its timer or interrupt until its work is done");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reports of chains.
+ */
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "examples/chain/chain.h"
+#include "usecase/look.h"
+#include "usecase/usecase.h"
+
+/* The task that has a CPU. */
+struct answer {
+	pid_t pid;
+	int prio;
+	char comm[TASK_COMM_LEN];
+};
+
+static void answer(void *data)
+{
+	struct answer *answer = data;
+
+	answer->pid = current->pid;
+	answer->prio = current->prio;
+	memcpy(answer->comm, current->comm, TASK_COMM_LEN);
+}
+
+static struct lt_look look = {
+	.answer = answer,
+	.data_size = sizeof(struct answer),
+};
+
+LT_LOOK_PARAMS(look);
+
+static int cpu_of(const struct latency_tracker_verdict *verdict, pid_t pid)
+{
+	struct task_struct *task;
+	int cpu = -1;
+
+	rcu_read_lock();
+	task = lt_task_find(verdict, pid);
+	if (task)
+		cpu = task_cpu(task);
+	rcu_read_unlock();
+	return cpu;
+}
+
+/* The task that has the CPU which a task waits for. */
+static void ask(struct lt_chain *chain,
+		const struct latency_tracker_verdict *verdict)
+{
+	const struct lt_chain *now = verdict->priv;
+	int cpu = cpu_of(verdict, chain->pid);
+	struct answer *answer = cpu < 0 ? NULL : lt_look_prepare(&look, cpu);
+
+	/* If the task has run meanwhile, it did not wait for what runs now. */
+	if (!answer || !lt_look_ask(&look, cpu) || READ_ONCE(now->ran_ns) ||
+	    !lt_is_pending(verdict))
+		return;
+	chain->prev_pid = answer->pid;
+	chain->prev_prio = answer->prio;
+	memcpy(chain->prev_comm, answer->comm, TASK_COMM_LEN);
+}
+
+/* What is known so far. A task that gets its CPU now has it after that. */
+static void copy(struct lt_chain *chain, const struct lt_chain *from)
+{
+	u64 ran_ns = smp_load_acquire(&from->ran_ns);	/* pairs with runs() */
+
+	/* What changes meanwhile is what the switch writes, which is replaced below. */
+	*chain = data_race(*from);
+	chain->ran_ns = ran_ns;
+	if (ran_ns)
+		return;
+	chain->run_cpu = -1;
+	chain->prev_pid = -1;
+	chain->prev_prio = -1;
+	strscpy_pad(chain->prev_comm, "-", TASK_COMM_LEN);
+}
+
+static void report_pending(const struct latency_tracker_verdict *verdict)
+{
+	/* Of the tracker's thread alone; too large for its stack. */
+	static struct lt_chain chain;
+	struct task_struct *task;
+
+	copy(&chain, verdict->priv);
+	if (!chain.ran_ns)
+		ask(&chain, verdict);
+	rcu_read_lock();
+	task = lt_task_find(verdict, chain.pid);
+	if (task)
+		lt_trace(chain_latency, verdict, task, &chain);
+	rcu_read_unlock();
+}
+
+void chain_report(const struct latency_tracker_verdict *verdict)
+{
+	if (!trace_chain_latency_enabled())
+		return;
+	if (verdict->flag == LATENCY_TRACKER_ENDED)
+		lt_trace(chain_latency, verdict, verdict->out_data, verdict->priv);
+	else
+		report_pending(verdict);
+}
+
+int chain_report_start(void)
+{
+	return lt_look_start(&look);
+}
+
+/* Once no report looks any more. */
+void chain_report_stop(void)
+{
+	lt_look_end(&look);
+}

@@ -266,7 +266,7 @@ def test_without_trackers_it_says_what_to_do(shell: Shell) -> None:
     for words in ('watch', 'last', 'worst', 'hist', 'top', 'status'):
         told = shell(words)
         assert told.status == 1 and 'latency-tracker start' in told.err
-    assert shell('list').out.count('not loaded') == 9
+    assert shell('list').out.count('not loaded') == 10
 
 
 @pytest.mark.parametrize('words', [['nosuch'], ['last', '-n', '0'], ['watch', '--for', '5'], ['--window'],

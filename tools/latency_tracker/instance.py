@@ -18,7 +18,7 @@ NAME = 'latency-tracker'
 EVENTS = {'wakeup': ['wakeup_latency'], 'offcpu': ['offcpu_sched_switch', 'offcpu_sched_wakeup'],
           'syscalls': ['syscall_latency', 'syscall_latency_stack'], 'block': ['block_latency'],
           'irq': ['irq_latency', 'softirq_latency'], 'network': ['network_latency'], 'lock': ['lock_latency'],
-          'mark': ['mark_latency'], 'critical_path': ['critical_path']}
+          'mark': ['mark_latency'], 'chain': ['chain_latency'], 'critical_path': ['critical_path']}
 # Those that are no reports: where an operation was blocked.
 SAMPLES = ('offcpu_sched_wakeup', 'syscall_latency_stack')
 TRACKER_OF = {event: tracker for tracker, events in EVENTS.items() for event in events}

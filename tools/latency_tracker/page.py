@@ -21,7 +21,7 @@ COLUMNS = 100
 # Rows of the heat map and of the histogram in an octave of delays.
 ROWS_PER_OCTAVE = 2
 COLOURS = {'wakeup': '#d95f02', 'offcpu': '#7570b3', 'syscalls': '#1b9e77', 'block': '#e7298a',
-           'irq': '#66a61e', 'network': '#1f78b4', 'lock': '#a6761d', 'mark': '#e6ab02'}
+           'irq': '#66a61e', 'network': '#1f78b4', 'lock': '#a6761d', 'mark': '#e6ab02', 'chain': '#8dd3c7'}
 OTHER_COLOUR = '#666666'
 STYLE = '''
 body { font: 14px/1.45 system-ui, sans-serif; max-width: 1140px; margin: 24px auto; padding: 0 16px; color: #222; background: #fff; }

@@ -35,7 +35,10 @@ KNOWN = {known.name: known for known in (
 
 # Those that are loaded by name only, and what an operation of them is.
 OPTIONAL = {'lock': 'a wait for a lock, of the kernel, of user space or on a file',
-            'mark': 'an operation of a program, which the program marks itself'}
+            'mark': 'an operation of a program, which the program marks itself',
+            'chain': 'an activation of a task, from its timer or interrupt until its work is done'}
+# Profiles of parts of operations of a tracker, beside its own: they have a directory in STATE, no module and no reports.
+STAGES = ('chain_raise', 'chain_handling', 'chain_waiting', 'chain_working')
 # Modules that are no trackers: they have parameters, but no directory in STATE, and no operations.
 PARTS = {'critical_path': 'what late operations of tasks were made of: latency-tracker path'}
 
@@ -119,9 +122,10 @@ class Tracker:
 
 
 def loaded(machine: Machine) -> list[Tracker]:
-    """All that work, those of this project first."""
+    """All that work, those of this project first, without STAGES."""
     directory = machine.path(STATE)
-    names = [path.name for path in directory.iterdir() if path.is_dir()] if directory.is_dir() else []
+    names = [path.name for path in directory.iterdir() if path.is_dir() and path.name not in STAGES] \
+        if directory.is_dir() else []
     order = list(KNOWN)
     names.sort(key=lambda name: (order.index(name) if name in order else len(order), name))
     return [Tracker(machine, name) for name in names]

@@ -301,6 +301,40 @@ def _mark(report: Report) -> Words:
     return Words(report.text('comm'), f'{mark}{where}', text, details)
 
 
+# Of an activation: the field of each stage, and what it is spent with.
+CHAIN_STAGES = {'raise': 'until its timer was served', 'handling': 'until it was woken',
+                'waiting': 'waiting for a CPU', 'working': 'at work'}
+
+
+def _chain_why(report: Report, stage: str) -> str:
+    """What the time was spent with, as far as that is known; empty if it is not."""
+    if stage == 'raise':
+        inside = reason(report.stack('stack'))
+        where = f' in {inside}()' if inside not in ('-', '?') else ''
+        return f': the interrupt has found {_task(report, "interrupted_")}{where}'
+    if stage == 'handling':
+        return {'softirq': ', by a soft interrupt', 'thread': ', by the thread of its handler'}.get(report.text('via'), '')
+    if stage == 'waiting' and report.number('prev_pid') >= 0:
+        had = 'has' if report.text('stage') == 'waiting' else 'had'
+        who = 'nothing' if report.number('prev_pid') == 0 else _task(report, 'prev_')
+        return f': {who} {had} it'
+    return ''
+
+
+def _chain(report: Report) -> Words:
+    irq = report.number('irq')
+    times = {stage: report.number(stage) for stage in CHAIN_STAGES}
+    longest = max(times, key=lambda stage: times[stage])
+    text = (f'{_task(report)}, woken by {f"interrupt {irq}" if irq >= 0 else "a timer"}, '
+            f'{"was done after" if report.ended else "is not done after"} {human(report.delay_ns)}, '
+            f'mostly {CHAIN_STAGES[longest]}')
+    details = [f'{human(ns)}, {100 * ns / max(report.delay_ns, 1):.0f} %, {CHAIN_STAGES[stage]}{_chain_why(report, stage)}'
+               for stage, ns in times.items() if ns >= 0]
+    if times['raise'] < 0:
+        details.append('when the line was raised is not known')
+    return Words(report.text('comm'), f'activation, {CHAIN_STAGES[longest]}', text, details)
+
+
 def _other(report: Report) -> Words:
     values = ', '.join(f'{name}={report.text(name)}' for name in report.values
                        if name not in ('delay', 'start', 'flag') and not report.stack(name))
@@ -319,6 +353,7 @@ KINDS: dict[str, Callable[[Report], Words]] = {
     'network_latency': _network,
     'lock_latency': _lock,
     'mark_latency': _mark,
+    'chain_latency': _chain,
 }
 # Whose stack the field is, for a title.
 STACKS = {'stack': 'stack', 'prev_stack': 'stack of {prev_comm} ({prev_pid})',

@@ -144,6 +144,13 @@ def interrupt_named(text):
         words[2:] in ([], [b'raise'], [b'run'])) else None
 
 
+def origin_named(text):
+    line = re.fullmatch(rb'irq ([0-9]+)', text)
+    if line:
+        return b'irq %d' % int(line[1]) if int(line[1]) < 1 << 32 else None
+    return text if text == b'timer' else None
+
+
 def device_named(text):
     words = text.split(b' ')
     right = words[0] in os.listdir(b'/sys/class/net') and (
@@ -275,12 +282,12 @@ def group(_, text):
 
 
 class Format:
-    """What files take whose path ends with "end". slow: a new value takes the kernel a while."""
+    """What files take whose path ends with "end". slow: a new value takes the kernel a while. refusal: beside EINVAL."""
 
     def __init__(self, end, read, low=0, high=U64, slow=True, names=(), none=False, named=None,
-                 group=None):
+                 group=None, refusal=errno.EINVAL):
         self.end, self.read, self.low, self.high, self.named, self.group = end, read, low, high, named, group
-        self.slow, self.names, self.none = slow, names, none
+        self.slow, self.names, self.none, self.refusal = slow, names, none, refusal
 
     def shown(self, data):
         """How the file shows a string, or None: it is no value of it. A string ends at its first
@@ -315,6 +322,7 @@ FORMATS = (
     Format('offcpu/parameters/thresholds', thresholds, named=class_named, group=b'idle'),
     Format('irq/parameters/thresholds', thresholds, named=interrupt_named, group=b'irq 7'),
     Format('lock/parameters/thresholds', thresholds, named=kind_named, group=b'rwsem_read'),
+    Format('chain/parameters/thresholds', thresholds, named=origin_named, group=b'irq 7'),
     Format('mark/parameters/thresholds', thresholds, named=mark_named, group=b'request'),
     *(Format(f'/{name}', unsigned, 0, (1 << 32) - 1, slow=False)
       for name in ('user_threads', 'user_marks', 'user_reports', 'user_shared', 'shared_seconds')),
@@ -338,6 +346,8 @@ FORMATS = (
     Format('parameters/per_minute', unsigned, 0, 1000000, slow=False),
     Format('/per_minute', hexadecimal_too, 0, 1000000, slow=False),
     Format('/profile/on', hexadecimal_too, 0, 1, slow=False),
+    *(Format(f'/chain_{stage}/profile/groups_on', hexadecimal_too, 0, 0, slow=False, refusal=errno.EOPNOTSUPP)
+      for stage in ('raise', 'handling', 'waiting', 'working')),
     Format('/profile/groups_on', hexadecimal_too, 0, 1, slow=False),
 )
 
@@ -493,7 +503,7 @@ class Feeder:
         after = file.read()
         self.figures['fed'] += 1
         self.figures['refused' if error else 'accepted'] += 1
-        if error not in (0, errno.EINVAL):
+        if error not in (0, errno.EINVAL, file.format.refusal):
             self.complain(file, text, os.strerror(error))
         elif got != (None if expected is None else len(seen)):
             self.complain(file, text, f'{"refused" if error else f"accepted, {got} bytes"}: '

@@ -88,5 +88,7 @@ int cmd_chain(char **argv);
 int cmd_marks(char **argv);
 int cmd_fuzz(char **argv);
 int cmd_probed(char **argv);
+int cmd_activation(char **argv);
+int cmd_cycle(char **argv);
 
 #endif /* TESTS_GUEST_INJECT_H */

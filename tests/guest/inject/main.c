@@ -76,6 +76,8 @@ static const struct {
 	{ "marks", 1, cmd_marks },
 	{ "fuzz", 2, cmd_fuzz },
 	{ "probed", 1, cmd_probed },
+	{ "activation", 2, cmd_activation },
+	{ "cycle", 3, cmd_cycle },
 };
 
 static int run(int argc, char **argv)

@@ -5,7 +5,7 @@
 # shellcheck source=tests/guest/lib.sh
 . "$LIB"
 
-trackers="wakeup offcpu syscalls block irq network lock mark"
+trackers="wakeup offcpu syscalls block irq network lock mark chain"
 sum=0
 
 file_of()

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes activations of a task with stages of a set duration, for tests/guest/chain.
+ *
+ * It has a line without hardware, and a thread "lt-waiter" on CPU 1 that sleeps until the line
+ * wakes it. A command is written to the parameter "run" and is over when the write returns;
+ * reading the parameter then tells what happened, as NAME=VALUE on one line, in ns of the
+ * trackers' clock. Milliseconds; at most SPIN_MAX_MS each.
+ *
+ *	off MS		interrupts are off on this CPU
+ *	wake BY A B C	the line comes on this CPU: its handler takes A. Then the waiter is woken by
+ *			the handler (BY is 0), by a tasklet of it (1) or by its thread (2), after
+ *			B; the waiter takes C, and sleeps again
+ *	self C		the handler of the line wakes this task when it is about to sleep, so that
+ *			it does not; then it takes C, and sleeps
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
+#include <linux/kernel.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/timekeeping.h>
+
+#include "wrapper/irq_work.h"
+
+#define SPIN_MAX_MS	2000
+#define WORDS		4
+
+enum by {
+	BY_HANDLER,
+	BY_TASKLET,
+	BY_THREAD,
+	NR_BY,
+};
+
+static int line;
+static int by;
+static int ms[3];	/* the handler, what follows, the waiter */
+static u64 before, handler, wake, woken, ran, done;
+static bool is_over;
+static struct task_struct *waiter, *target;
+static char text[256];
+
+static u64 clock(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+static void spin(int how_long)
+{
+	u64 end = clock() + how_long * NSEC_PER_MSEC;
+
+	while (clock() < end)
+		cpu_relax();
+}
+
+static void wake_waiter(void)
+{
+	spin(ms[1]);
+	wake = clock();
+	wake_up_process(target);
+	WRITE_ONCE(woken, clock());
+}
+
+static void run_tasklet(struct tasklet_struct *tasklet)
+{
+	wake_waiter();
+}
+
+static DECLARE_TASKLET(tasklet, run_tasklet);
+
+static irqreturn_t handle(int irq, void *dev)
+{
+	handler = clock();
+	spin(ms[0]);
+	switch (by) {
+	case BY_HANDLER:
+		wake_waiter();
+		return IRQ_HANDLED;
+	case BY_TASKLET:
+		tasklet_schedule(&tasklet);
+		return IRQ_HANDLED;
+	default:
+		return IRQ_WAKE_THREAD;
+	}
+}
+
+static irqreturn_t handle_in_thread(int irq, void *dev)
+{
+	wake_waiter();
+	return IRQ_HANDLED;
+}
+
+static int wait(void *unused)
+{
+	while (!kthread_should_stop()) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!kthread_should_stop())
+			schedule();
+		__set_current_state(TASK_RUNNING);
+		if (!READ_ONCE(wake))
+			continue;
+		ran = clock();
+		spin(ms[2]);
+		done = clock();
+		smp_store_release(&is_over, true);	/* pairs with cmd_wake() */
+	}
+	return 0;
+}
+
+static void raise_line(struct irq_work *work)
+{
+	generic_handle_irq(line);
+}
+
+static struct irq_work line_work;
+
+/* A frame of its own in stacks. */
+static noinline int cmd_off(const int *arg)
+{
+	unsigned long flags;
+	u64 end;
+
+	local_irq_save(flags);
+	before = clock();
+	spin(arg[0]);
+	end = clock();
+	local_irq_restore(flags);
+	snprintf(text, sizeof(text), "before=%llu end=%llu after=%llu", before, end, clock());
+	return 0;
+}
+
+static void tell(void)
+{
+	snprintf(text, sizeof(text),
+		 "irq=%d pid=%d before=%llu handler=%llu wake=%llu woken=%llu ran=%llu done=%llu",
+		 line, target->pid, before, handler, wake, woken, ran, done);
+}
+
+static int cmd_wake(const int *arg)
+{
+	if (arg[0] >= NR_BY)
+		return -EINVAL;
+	by = arg[0];
+	target = waiter;
+	memcpy(ms, arg + 1, sizeof(ms));
+	WRITE_ONCE(wake, 0);
+	is_over = false;
+	before = clock();
+	irq_work_queue(&line_work);
+	while (!smp_load_acquire(&is_over))	/* pairs with wait() */
+		usleep_range(1000, 2000);
+	/* It sleeps again. */
+	msleep(100);
+	tell();
+	return 0;
+}
+
+static int cmd_self(const int *arg)
+{
+	by = BY_HANDLER;
+	target = current;
+	memset(ms, 0, sizeof(ms));
+	woken = 0;
+	before = clock();
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	irq_work_queue(&line_work);
+	while (!READ_ONCE(woken))
+		cpu_relax();
+	schedule();
+	ran = clock();
+	spin(arg[0]);
+	done = clock();
+	msleep(100);
+	tell();
+	return 0;
+}
+
+static int run_set(const char *val, const struct kernel_param *kp)
+{
+	int arg[WORDS], n, i;
+	char name[16];
+
+	n = sscanf(val, "%15s %d %d %d %d", name, &arg[0], &arg[1], &arg[2], &arg[3]) - 1;
+	for (i = 0; i < n; i++) {
+		if (arg[i] < 0 || arg[i] > SPIN_MAX_MS)
+			return -EINVAL;
+	}
+	if (n == 1 && !strcmp(name, "off"))
+		return cmd_off(arg);
+	if (n == 1 && !strcmp(name, "self"))
+		return cmd_self(arg);
+	if (n == WORDS && !strcmp(name, "wake"))
+		return cmd_wake(arg);
+	return -EINVAL;
+}
+
+static int run_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%s\n", text);
+}
+
+static const struct kernel_param_ops run_ops = {
+	.set = run_set,
+	.get = run_get,
+};
+module_param_cb(run, &run_ops, NULL, 0600);
+
+static int new_line(void)
+{
+	/* With an owner, the request would hold this module. */
+	int err, irq = __irq_alloc_descs(-1, 0, 1, NUMA_NO_NODE, NULL, NULL);
+
+	if (irq < 0)
+		return irq;
+	line = irq;
+	irq_set_chip_and_handler(line, &dummy_irq_chip, handle_simple_irq);
+	irq_clear_status_flags(line, IRQ_NOREQUEST | IRQ_NOPROBE);
+	err = request_threaded_irq(line, handle, handle_in_thread, IRQF_NO_THREAD,
+				   "lt chain", &line);
+	if (err)
+		irq_free_descs(line, 1);
+	return err;
+}
+
+static int __init chains_init(void)
+{
+	int err;
+
+	lt_init_irq_work_hard(&line_work, raise_line);
+	waiter = kthread_create(wait, NULL, "lt-waiter");
+	if (IS_ERR(waiter))
+		return PTR_ERR(waiter);
+	kthread_bind(waiter, 1);
+	wake_up_process(waiter);
+	err = new_line();
+	if (err)
+		kthread_stop(waiter);
+	return err;
+}
+
+static void __exit chains_exit(void)
+{
+	irq_work_sync(&line_work);
+	free_irq(line, &line);
+	tasklet_kill(&tasklet);
+	kthread_stop(waiter);
+	irq_free_descs(line, 1);
+}
+
+module_init(chains_init);
+module_exit(chains_exit);
+MODULE_DESCRIPTION("Activations of a task, for tests");
+MODULE_LICENSE("GPL");

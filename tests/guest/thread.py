@@ -25,8 +25,9 @@ def read():
     fd, buffer = os.open('/dev/zero', os.O_RDONLY), bytearray(64 << 20)
     os.readv(fd, [buffer])      # the memory is there now
     print('begun', flush=True)
+    # Whoever looks is to find it in the call.
     while True:
-        os.readv(fd, [buffer])
+        os.readv(fd, [buffer] * 16)
 
 
 def loop():

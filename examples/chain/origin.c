@@ -174,6 +174,7 @@ static struct thread *new_thread(const struct task_struct *task)
 	int i;
 
 	for (i = 0; i < NR_THREADS; i++) {
+		/* Pairs with chain_thread_gone(): what it wrote comes before. */
 		if (!READ_ONCE(threads[i].task) &&
 		    !cmpxchg(&threads[i].task, NULL, task)) {
 			WRITE_ONCE(has_threads, true);

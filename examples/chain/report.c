@@ -66,7 +66,7 @@ static void ask(struct lt_chain *chain,
 /* What is known so far. A task that gets its CPU now has it after that. */
 static void copy(struct lt_chain *chain, const struct lt_chain *from)
 {
-	u64 ran_ns = smp_load_acquire(&from->ran_ns);	/* pairs with runs() */
+	u64 ran_ns = smp_load_acquire(&from->ran_ns);	/* pairs with note_run() */
 
 	/* What changes meanwhile is what the switch writes, which is replaced below. */
 	*chain = data_race(*from);

@@ -21,7 +21,7 @@ def test_timer() -> None:
     assert of.text == 'loop (9), woken by a timer, was done after 40.0 ms, mostly until its timer was served'
     assert of.details == [
         '30.0 ms, 75 %, until its timer was served: the interrupt has found driver (7) in cmd_off()',
-        '0 ns, 0 %, until it was woken', '6.00 ms, 15 %, waiting for a CPU: hog (8) had it', '4.00 ms, 10 %, at work']
+        '0 ns, 0 %, until it was woken', '6.00 ms, 15 %, waiting for a CPU: hog (8) had it last', '4.00 ms, 10 %, at work']
 
 
 def test_line() -> None:
@@ -30,5 +30,5 @@ def test_line() -> None:
     assert of.text == 'loop (9), woken by interrupt 24, is not done after 40.0 ms, mostly waiting for a CPU'
     assert of.details == ['10.0 ms, 25 %, until it was woken, by the thread of its handler',
                           '30.0 ms, 75 %, waiting for a CPU: hog (8) has it', 'when the line was raised is not known']
-    assert words(chain(prev_pid=0)).details[2].endswith('nothing had it')
+    assert words(chain(prev_pid=0)).details[2].endswith('nothing had it last')
     assert words(chain(prev_pid=-1, prev_comm='-')).details[2].endswith('waiting for a CPU')

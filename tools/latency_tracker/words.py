@@ -315,9 +315,9 @@ def _chain_why(report: Report, stage: str) -> str:
     if stage == 'handling':
         return {'softirq': ', by a soft interrupt', 'thread': ', by the thread of its handler'}.get(report.text('via'), '')
     if stage == 'waiting' and report.number('prev_pid') >= 0:
-        had = 'has' if report.text('stage') == 'waiting' else 'had'
+        had = 'has it' if report.text('stage') == 'waiting' else 'had it last'
         who = 'nothing' if report.number('prev_pid') == 0 else _task(report, 'prev_')
-        return f': {who} {had} it'
+        return f': {who} {had}'
     return ''
 
 

@@ -101,6 +101,12 @@ def choose_tests(
     return chosen
 
 
+def copy_options(kernel: Kernel) -> list[str]:
+    """Options of scripts/vm-run: what is read again and again is in the machine's memory, where
+    Python can keep what it has compiled, too."""
+    return ["--copy", "tests/guest", "--copy", "tools", "--copy", kernel.programs]
+
+
 def _machines(tests: Sequence[GuestTest]) -> Iterator[list[GuestTest]]:
     """The tests of each machine."""
     for machine in sorted({test.machine for test in tests}):
@@ -127,6 +133,7 @@ class Guests:
             str(self._top / "scripts/vm-run"),
             *("--no-build", "--kernel", self._kernel.name, "--timeout", str(timeout)),
             *tests[0].machine,
+            *copy_options(self._kernel),
             *("--console", str(console), "--out", str(self._kept), "--"),
             *("env", f"QUICK={int(options.quick)}", f"STRINGS={options.strings}"),
             *(f"CHAINS={options.chains}", f"MARK_FUZZ={options.fuzz}", f"MORE_TIME={self._more}"),

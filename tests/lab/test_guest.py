@@ -90,10 +90,11 @@ def test_words_of_the_machine(bench: Bench) -> None:
     logs = bench.place.logs
     rest = f"--out {logs}/k-kept -- env QUICK=1 STRINGS=400 CHAINS=7 MARK_FUZZ=90 MORE_TIME=100"
     rest += " tests/guest/run build/guest"
+    copied = "--copy tests/guest --copy tools --copy build/guest"
     assert calls == [
-        f"--no-build --kernel k --timeout 170 --console {logs}/k-console1.log {rest} a",
+        f"--no-build --kernel k --timeout 170 {copied} --console {logs}/k-console1.log {rest} a",
         "--no-build --kernel k --timeout 165 --append quiet x=1 --icount --nodes 3 --cpus 3"
-        f" --console {logs}/k-console1-b.log {rest} b",
+        f" {copied} --console {logs}/k-console1-b.log {rest} b",
     ]
     assert bench.figures == (2, 0, 0)
     assert not (logs / "k-kept").exists()
@@ -102,7 +103,7 @@ def test_words_of_the_machine(bench: Bench) -> None:
 def test_after_a_death_the_rest_has_another_machine(bench: Bench) -> None:
     machine = 'for test; do [ $test != b ] || { echo "# test: b"; exit 125; }; good $test; done\n'
     calls = run(bench, Options(), dict.fromkeys("abc", "# timeout: 1"), machine)
-    assert [call.split("build/guest ")[1] for call in calls] == ["a b c", "c"]
+    assert [call.split("run build/guest ")[1] for call in calls] == ["a b c", "c"]
     assert bench.figures == (2, 2, 0)
 
 
@@ -112,7 +113,7 @@ def test_after_a_death_of_the_emulator_its_test_too(bench: Bench) -> None:
         " exit 122; }; good $test; done\n"
     )
     calls = run(bench, Options(), dict.fromkeys("abc", "# timeout: 1"), machine)
-    assert [call.split("build/guest ")[1] for call in calls] == ["a b c", "b c"]
+    assert [call.split("run build/guest ")[1] for call in calls] == ["a b c", "b c"]
     assert bench.figures == (3, 0, 0)
 
 

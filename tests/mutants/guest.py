@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab import kernel as kernels
-from lab.guest import GuestTest, find_tests
+from lab.guest import GuestTest, copy_options, find_tests
 from lab.output import Console
 from lab.setup import Lab
 from lab.shell import Failed, Shell
@@ -153,7 +153,7 @@ class Guest:
         command: list[str | Path] = [
             TOP / 'scripts/vm-run', '--no-build', '--kernel', self.kernel.name,
             '--timeout', str(total), '--console', self.work / f'console{self.number}',
-            *self.machine, '--',
+            *copy_options(self.kernel), *self.machine, '--',
             'tests/mutants/in-guest', self.kernel.programs, self.work.relative_to(TOP)]
         with open(self.work / f'guest{self.number}.log', 'wb') as log, \
                 subprocess.Popen(command, cwd=TOP, stdin=subprocess.DEVNULL,

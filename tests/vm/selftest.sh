@@ -79,6 +79,7 @@ check_guest()
 		exec 2>&1
 		pwd
 		touch "$1/written-by-guest" 2>/dev/null && echo writable || echo read-only
+		touch tests/vm/written-by-guest && md5sum <tests/vm/selftest.sh | cut -c 1-32
 		touch /etc/x /tmp/x /root/x /dev/shm/x && echo ok
 		for dir in /proc /sys /sys/kernel/tracing /sys/kernel/debug /dev/pts; do
 			mountpoint -q $dir || echo "$dir is not mounted"
@@ -93,16 +94,17 @@ check_guest()
 		head -c 3000000 /dev/urandom | tee /out/sum.bin | md5sum >/out/sum
 		head -c 2000000 /dev/zero | tr "\0" x
 	'
-	guest --cpus 3 --out "$out" --disk 16M -- bash -c "$script" x "$top"
+	guest --cpus 3 --out "$out" --disk 16M --copy tests/vm -- bash -c "$script" x "$top"
 	check 'exit status 0 is passed on, with a process left behind' 0 "$status"
 	check 'the guest is as promised' \
-		"$top read-only ok lo 3 0 /dev/nullb0 16777216" \
+		"$top read-only $(md5sum <"$top/tests/vm/selftest.sh" | cut -c 1-32) ok lo 3 0 /dev/nullb0 16777216" \
 		"$(head -n -0 "$tmp/out" | grep -av '^x' | xargs)"
 	check 'two million bytes of output are all there' 2000000 \
 		"$(grep -a '^x' "$tmp/out" | grep -ao x | wc -l)"
 	check 'files come out through --out' \
 		"$(md5sum <"$out/sum.bin")" "$(cat "$out/sum" 2>/dev/null || echo none)"
-	check 'nothing was written into the checkout' '' "$(ls "$top/written-by-guest" 2>/dev/null)"
+	check 'nothing was written into the checkout, nor into what was copied' '' \
+		"$(find "$top" -path "$top/build" -prune -o -name written-by-guest -print)"
 }
 
 # Status, text, command, what it is about. Older kernels go on by themselves after "stale".

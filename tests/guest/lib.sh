@@ -349,12 +349,16 @@ mark()
 # trace_stop FILE: a trace that has lost something is no evidence.
 trace_stop()
 {
-	local cpu lost=0
+	local cpu line lines lost=0
 
 	echo 0 >"$tracing/tracing_on"
 	for cpu in "$tracing"/per_cpu/cpu*; do
-		lost=$((lost + $(sed -n 's/^\(overrun\|dropped events\|commit overrun\): //p' \
-			"$cpu/stats" | paste -sd +)))
+		mapfile -t lines <"$cpu/stats"
+		for line in "${lines[@]}"; do
+			case $line in
+			'overrun: '* | 'dropped events: '* | 'commit overrun: '*) lost=$((lost + ${line##* })) ;;
+			esac
+		done
 	done
 	cat "$tracing/trace" >"$1"
 	echo 0 >"$tracing/events/enable"
@@ -397,21 +401,23 @@ modules()
 # Processes in another session: what a test has started.
 kill_leftovers()
 {
-	local mine stat fields pass
+	local mine stat fields left
 
 	read -r stat <"/proc/$$/stat"
 	read -ra fields <<<"${stat##*) }"
 	mine=${fields[3]}
-	for pass in 1 2; do
+	for left in 1 0; do
 		for stat in /proc/[0-9]*/stat; do
 			{ read -r stat <"$stat"; } 2>/dev/null || continue
 			read -ra fields <<<"${stat##*) }"
 			case ${fields[3]} in
 			0 | 1 | "$mine") ;;
-			*) kill -KILL "${stat%% *}" 2>/dev/null ;;
+			*) kill -KILL "${stat%% *}" 2>/dev/null; left=$((left * 2)) ;;
 			esac
 		done
-		((pass == 2)) || sleep 0.2
+		# For what they may have started, and for their end.
+		((left > 1)) || return 0
+		sleep 0.2
 	done
 }
 

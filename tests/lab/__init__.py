@@ -14,7 +14,7 @@ One noun per file, from the bottom up:
     beside    jobs that measure no time, side by side
     guest     the tests of tests/guest
     truth     what was injected, observed and reported
-    mutants   which of the mutants, and their command
+    mutants   which of the mutants and of the twins, and their command
     host      the suites that need no kernel
     lane      the suites of one kernel
     main      all of it

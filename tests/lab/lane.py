@@ -11,7 +11,7 @@ from pathlib import Path
 from .beside import LOWEST, Job, run_beside
 from .guest import GuestTest, Guests, choose_tests
 from .kernel import Kernel, is_first_of
-from .mutants import mutants_command
+from .mutants import mutants_command, twins_words
 from .options import Options
 from .setup import Lab
 from .suite import Place, Suite
@@ -148,7 +148,8 @@ class Lane:
         command = [str(self._top / "scripts/vm-run"), "--no-build", "--kernel", kernel.name]
         command += ["--timeout", str(_TORTURE_LIMIT + seconds), "--console"]
         command += [str(place.logs / f"{kernel.name}-torture-console.log"), "--"]
-        command += ["env", f"TWINS={int(not kernel.is_debug)}"]
+        twins = ["TWINS=0"] if kernel.is_debug else twins_words(self._top, self._options)
+        command += ["env", *twins]
         command += ["tests/torture/run", str(pairs), str(seconds)]
         while self._suite(place, "torture", repeat=True).run(command).dropped:
             pass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The mutants of a run: some of them, or all with --all-mutants."""
+"""The mutants and the twins of a run: some of them, or all with --all-mutants."""
 
 import subprocess
 from collections.abc import Iterable
@@ -9,6 +9,9 @@ from .options import Options
 
 # What one minute is enough for; those that share guests take four.
 FEW = {"host": 20, "fuzz": 15, "command": 60, "guest": 10}
+
+# Of the twins of torture, each of which may take 40 seconds.
+_TWINS = 2
 
 
 def _commit(top: Path) -> str:
@@ -30,3 +33,8 @@ def mutants_command(top: Path, options: Options, kinds: Iterable[str]) -> list[s
     if options.all_mutants:
         return command
     return [*command, "--by", _commit(top), "--count", str(FEW[kinds[0]])]
+
+
+def twins_words(top: Path, options: Options) -> list[str]:
+    """The same for the twins of torture, as words for env."""
+    return [] if options.all_mutants else [f"TWINS={_TWINS}", f"BY={_commit(top)}"]

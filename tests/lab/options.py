@@ -38,8 +38,8 @@ the exit status is 0 only if none failed.
   mutants        broken variants of the modules, ten of them: each must be caught by its
                  guest test (tests/mutants/run)
   torture        everything against everything, in all contexts at once, for 50 million
-                 pairs of begin and end; then broken twins of the core, each of which must
-                 be caught. Documentation/reliability.md
+                 pairs of begin and end; then broken twins of the core, two of them, each of
+                 which must be caught. Documentation/reliability.md
   detectors      do the detectors of a debug kernel find what they are there for?
   cost           instructions of a begin with its end, against those that were recorded
 
@@ -57,7 +57,7 @@ the exit status is 0 only if none failed.
   --minutes N    torture for so many minutes, if that is more
   --strings N    guest/bad-input feeds so many strings to each file, if that is more
   --chains N     guest/critical_path/chains builds so many chains of tasks, if that is more
-  --all-mutants  all of them; the suite "mutants" then takes hours
+  --all-mutants  all of them, and all twins of torture; the suite "mutants" then takes hours
   --fuzz N       guest/mark/fuzz goes on for so many seconds, if that is more
   --jobs N       so many kernels at a time (as many as the machine has CPUs, but 2)
   --list         only print the names of what would run

@@ -12,7 +12,7 @@ import pytest
 
 from lab.children import Children, Ending, descendants
 from lab.main import _report
-from lab.mutants import mutants_command
+from lab.mutants import mutants_command, twins_words
 from lab.options import Options, UsageError, parse
 from lab.tally import Tally
 from lab.truth import Truths, trackers
@@ -49,6 +49,8 @@ def test_mutants_of_a_run(tmp_path: Path) -> None:
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
     head = subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
     assert mutants_command(tmp_path, Options(), ["host"])[-3:] == [head, "--count", "20"]
+    assert twins_words(tmp_path, Options()) == ["TWINS=2", f"BY={head}"]
+    assert twins_words(tmp_path, Options(all_mutants=True)) == []
 
 
 def test_nothing_chosen_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,11 +11,11 @@ One noun per file, from the bottom up:
     suite     one command, whose results must agree with how it ends
     kernel    the entries of tests/vm/kernels
     setup     what must be there first: packages, root file systems, modules
-    beside    jobs that measure no time, side by side
+    beside    jobs side by side
     guest     the tests of tests/guest
     truth     what was injected, observed and reported
     mutants   which of the mutants and of the twins, and their command
     host      the suites that need no kernel
-    lane      the suites of one kernel
+    lane      the suites of one kernel; the brief ones of a kernel besides
     main      all of it
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Jobs that measure no time: they run side by side, ahead of those that do."""
+"""Jobs that run side by side."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor

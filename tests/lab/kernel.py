@@ -66,6 +66,18 @@ def choose(shell: Shell, top: Path, word: str) -> list[Kernel]:
     return [replace(kernel, prefix=f"{kernel.name}:") for kernel in chosen]
 
 
+def besides(shell: Shell, top: Path, word: str, chosen: Iterable[Kernel]) -> list[Kernel]:
+    """What --also WORD means: none of those that were chosen."""
+    if not word:
+        return []
+    taken = {kernel.name for kernel in chosen}
+    return [
+        replace(kernel, prefix=f"{kernel.name}:")
+        for kernel in choose(shell, top, word)
+        if kernel.name not in taken
+    ]
+
+
 def is_first_of(kernels: Iterable[Kernel], kernel: Kernel, variable: str) -> bool:
     """Whether it is the first of the kernels with its value of a variable."""
     value = kernel.values[variable]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The suites of one kernel: those that measure no time side by side, then the others, one after
-the other, and behind these what has a clock of its own."""
+"""The suites of one kernel: those that measure time one after the other, and behind these what has
+a clock of its own; then the others side by side."""
 
 import shutil
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +22,8 @@ _PAIRS = 50_000_000
 _FEWER_PAIRS = 5_000_000
 # Three times what torture takes on a slow machine, in seconds.
 _TORTURE_LIMIT = 1800
+# Of a kernel besides.
+_BRIEF = {"build", "signatures", "guest/selftest"}
 # The suites behind the guest tests.
 _BEHIND = ("mutants", "torture", "cost")
 
@@ -35,6 +38,13 @@ class Request:
     tests: Sequence[GuestTest]
 
 
+def _gated(room: threading.Semaphore, open_: threading.Event, job: Job, place: Place) -> None:
+    """A job that waits until it may run, and has room then."""
+    open_.wait()
+    with room:
+        job(place)
+
+
 class Lane:
     """The suites of one kernel."""
 
@@ -43,7 +53,10 @@ class Lane:
         self._options = request.options
         self._kernels = request.kernels
         self.kernel = kernel
-        self.tests = choose_tests(request.tests, request.options, request.kernels, kernel)
+        self._choose_all(request)
+
+    def _choose_all(self, request: Request) -> None:
+        self.tests = choose_tests(request.tests, request.options, request.kernels, self.kernel)
         self._suites = list(self._choose())
 
     # --- which suites -----------------------------------------------------------------
@@ -135,7 +148,7 @@ class Lane:
             process.wait()
 
     def _run_mutants(self, place: Place) -> None:
-        # One that fails without a mistake, too, has then failed above.
+        # One that fails without a mistake, too, fails in this run anyway.
         tested = [] if self._options.filters else ["--tested"]
         self._suite(place, "mutants").run([*self._mutants(), *tested])
 
@@ -171,21 +184,31 @@ class Lane:
         run_beside(place, jobs, 1)
 
     def _run_guests(self, place: Place, more: Sequence[tuple[str, Job]]) -> None:
-        jobs = list(more)
-        if "lab" in self._suites:
-            jobs.append(("lab", self._run_lab))
+        """First what measures time, and behind it what need not hurry. The others then share this
+        machine with what is left of that."""
         # Of some kernels, so many at a time already keep this machine busy.
-        width = max(1, self._options.jobs // len(self._kernels))
+        room = threading.Semaphore(max(1, self._options.jobs // len(self._kernels)))
+        ended = threading.Event()
+
+        def run_timed(part: Place) -> None:
+            try:
+                self._run_timed(guests, part)
+            finally:
+                ended.set()
+
         with Guests(self._top, place, self._options, self.kernel) as guests:
-            run_beside(place, jobs + guests.beside(self.tests), width)
-            both: list[tuple[str, Job]] = [
-                ("", partial(self._run_timed, guests)),
+            jobs: list[tuple[str, Job]] = [
+                ("", run_timed),
                 ("behind", partial(self._run_behind, guests)),
             ]
-            run_beside(place, both, 2)
+            beside = guests.beside(self.tests)
+            if "lab" in self._suites:
+                beside.insert(0, ("lab", self._run_lab))
+            jobs += [(tag, partial(_gated, room, ended, job)) for tag, job in [*beside, *more]]
+            run_beside(place, jobs, 2)
 
     def run(self, place: Place, more: Sequence[tuple[str, Job]] = ()) -> None:
-        """The suites that run guests, and beside those that measure no time what does not either."""
+        """The suites that run guests, and more beside those that measure no time."""
         if "detectors" in self._suites:
             console = str(place.logs / f"{self.kernel.name}-detectors-console.log")
             self._run_script(place, "detectors", "tests/detectors/run.sh", "--console", console)
@@ -193,3 +216,17 @@ class Lane:
         # It needs all of this machine.
         if "torture" in self._suites:
             self._run_torture(place)
+
+
+class Brief(Lane):
+    """A kernel besides: are the modules right for it, too?"""
+
+    def _choose_all(self, request: Request) -> None:
+        brief = [test for test in request.tests if f"guest/{test.name}" in _BRIEF]
+        self.tests = choose_tests(brief, request.options, [self.kernel], self.kernel)
+        self._suites = [suite for suite in self._choose() if suite in _BRIEF]
+
+    def run(self, place: Place, more: Sequence[tuple[str, Job]] = ()) -> None:
+        """Its guest, beside others."""
+        with Guests(self._top, place, self._options, self.kernel) as guests:
+            guests.run(self.tests, place)

@@ -19,7 +19,7 @@ from .beside import LOWEST, Job
 from .children import Children, Ending
 from .guest import find_tests
 from .host import ASIDE, BESIDE, host_suites
-from .lane import Lane, Request
+from .lane import Brief, Lane, Request
 from .options import USAGE, Options, UsageError, parse
 from .output import Console, info
 from .shell import Failed, Shell
@@ -46,11 +46,14 @@ class Run:
         chosen = kernels.choose(self._shell, top, options.kernel)
         request = Request(top, options, chosen, find_tests(top))
         self._lanes = [Lane(request, kernel) for kernel in chosen]
+        besides = kernels.besides(self._shell, top, options.also, chosen)
+        self._briefs = [Brief(request, kernel) for kernel in besides]
         self._host = host_suites(top, options)
 
     def names(self) -> list[str]:
         """What would run."""
-        return [*self._host, *(name for lane in self._lanes for name in lane.names())]
+        lanes = [*self._lanes, *self._briefs]
+        return [*self._host, *(name for lane in lanes for name in lane.names())]
 
     # --- the end, if it comes early -----------------------------------------------------
 
@@ -102,15 +105,28 @@ class Run:
             if name not in ASIDE | BESIDE:
                 Suite(place, name).run(command)
 
-    def _beside(self) -> list[tuple[str, Job]]:
-        """Suites without a guest for beside those of the first lane."""
+    def _beside(self, built: Sequence["Future[bool]"]) -> list[tuple[str, Job]]:
+        """For beside the guests of the first lane: suites without one, and those of the kernels
+        besides, with whether these are built."""
 
         def run(name: str, place: Place) -> None:
             Suite(place, name).run(self._host[name])
 
-        return [(name, partial(run, name)) for name in self._host if name in BESIDE]
+        def run_brief(brief: Brief, done: "Future[bool]", place: Place) -> None:
+            if done.result():
+                brief.run(place)
 
-    def _run_aside(self, built: Sequence["Future[None]"], place: Place) -> None:
+        jobs: list[tuple[str, Job]] = [
+            (name, partial(run, name)) for name in self._host if name in BESIDE
+        ]
+        # Last, since they are built while the others run.
+        for brief, done in zip(self._briefs, built):
+            jobs.append(("", partial(run_brief, brief, done)))
+        return jobs
+
+    def _run_aside(
+        self, built: Sequence["Future[None]"], besides: Sequence["Future[bool]"], place: Place
+    ) -> None:
         """What only computes, beside the guests: those wait for most of their time, and get a
         CPU at once when they need one."""
         for lane, done in zip(self._lanes, built):
@@ -119,10 +135,15 @@ class Run:
         for name, command in self._host.items():
             if name in ASIDE:
                 Suite(place, name).run(command)
+        for brief, ready in zip(self._briefs, besides):
+            if ready.result():
+                brief.run_aside(place)
 
-    def _run_lane(self, lane: Lane, built: "Future[None]", place: Place) -> None:
+    def _run_lane(
+        self, lane: Lane, built: "Future[None]", besides: Sequence["Future[bool]"], place: Place
+    ) -> None:
         built.result()
-        lane.run(place, self._beside() if lane is self._lanes[0] else [])
+        lane.run(place, self._beside(besides) if lane is self._lanes[0] else [])
 
     def _run_truth(self, place: Place) -> None:
         """What was injected, observed and reported, for all kernels. A suite of one test."""
@@ -159,7 +180,23 @@ class Run:
         # There are guests from now on.
         self._shell.prefix = LOWEST
 
-    def _run_threads(self, places: Sequence[Place], aside: Place) -> None:
+    def _build_besides(
+        self, lab: setup.Lab, brief: Brief, built: Sequence["Future[None]"], place: Place
+    ) -> bool:
+        """The same for a kernel besides, behind the others. Whether it may run."""
+        for future in built:
+            future.result()
+        try:
+            brief.prepare(lab)
+        except Failed:
+            Suite(place, f"{brief.kernel.prefix}build").fail("not built: see above")
+            return False
+        brief.report_build(place)
+        return True
+
+    def _run_threads(
+        self, places: Sequence[Place], briefs: Sequence[Place], aside: Place
+    ) -> None:
         """Some kernels run side by side, while the next ones are built."""
         lab = setup.Lab(self._top, self._shell, self._console)
         with (
@@ -171,9 +208,14 @@ class Run:
                 builder.submit(self._build, lab, lane, place)
                 for lane, place in zip(self._lanes, places)
             ]
-            futures = [behind.submit(self._guard, "aside", partial(self._run_aside, built), aside)]
+            besides = [
+                builder.submit(self._build_besides, lab, brief, built, place)
+                for brief, place in zip(self._briefs, briefs)
+            ]
+            run_aside = partial(self._run_aside, built, besides)
+            futures = [behind.submit(self._guard, "aside", run_aside, aside)]
             for lane, place, done in zip(self._lanes, places, built):
-                run = partial(self._run_lane, lane, done)
+                run = partial(self._run_lane, lane, done, besides)
                 futures.append(pool.submit(self._guard, lane.kernel.name, run, place))
             for future in [*built, *futures]:
                 future.result()
@@ -187,11 +229,12 @@ class Run:
         host, aside, rest = self._place(), self._place(), self._place()
         aside.prefix = LOWEST
         places = [self._place(lane.kernel.name) for lane in self._lanes]
+        briefs = [self._place(brief.kernel.name) for brief in self._briefs]
         self._run_host(host)
-        self._run_threads(places, aside)
+        self._run_threads(places, briefs, aside)
         self._run_truth(rest)
         tally = Tally()
-        for place in (host, aside, *places, rest):
+        for place in (host, aside, *places, *briefs, rest):
             tally.add(place.tally)
         return tally
 

@@ -54,6 +54,8 @@ the exit status is 0 only if none failed.
                  "debug": kasan and kcsan, which are built first, once; they find errors
                  of memory, locks, RCU, leaks, and data races. All is some four times
                  slower there, and torture is 500 thousand pairs, without the twins.
+  --also NAME    besides, on the kernels that NAME means: build, signatures and
+                 guest/selftest, behind the guests of the others as far as it goes
   --minutes N    torture for so many minutes, if that is more
   --strings N    guest/bad-input feeds so many strings to each file, if that is more
   --chains N     guest/critical_path/chains builds so many chains of tasks, if that is more
@@ -77,6 +79,7 @@ class Options(argparse.Namespace):
 
     quick: bool = False
     kernel: str = "bookworm"
+    also: str = ""
     minutes: int = 0
     strings: int = 0
     chains: int = 0
@@ -114,6 +117,7 @@ def parse(arguments: Sequence[str]) -> Options:
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("--list", action="store_true", dest="listing")
     parser.add_argument("--kernel")
+    parser.add_argument("--also")
     parser.add_argument("--minutes", type=_number(4))
     parser.add_argument("--strings", type=_number(7))
     parser.add_argument("--chains", type=_number(4))

@@ -9,7 +9,7 @@ import pytest
 from lab.beside import run_beside
 from lab.guest import Guests, GuestTest, choose_tests, find_tests
 from lab.kernel import Kernel
-from lab.lane import Lane, Request
+from lab.lane import Brief, Lane, Request
 from lab.options import Options
 from lab.shell import Failed
 from lab.suite import Place, Suite
@@ -174,25 +174,47 @@ def test_machine_that_need_not_hurry_runs_behind_the_others(bench: Bench) -> Non
         'dir=$(dirname "$0"); name=${!#}; touch "$dir/$name.begun"\n'
         'for ((i = 0; i < 100; i++)); do [ ! -e "$dir/a.begun" -o ! -e "$dir/b.begun" ] || break;'
         " sleep 0.1; done\n((i < 100)) || exit 125\n"
-        "[[ $name = a || $(chrt -p $$) = *SCHED_IDLE* ]] || exit 125\n" + GOOD
+        "[[ $name != b || $(chrt -p $$) = *SCHED_IDLE* ]] || exit 125\n"
+        '[ $name != c -o -e "$dir/a.ended" ] || exit 125\n[ $name != a ] || sleep 1\n' + GOOD + 'touch "$dir/$name.ended"\n'
     )
-    tests = {"a": "# timeout: 1", "b": "# timeout: 1\n# behind: yes"}
+    tests = {
+        "a": "# timeout: 1",
+        "b": "# timeout: 1\n# behind: yes",
+        "c": "# timeout: 1\n# beside: yes",
+    }
     top = checkout(bench.directory, tests, machine)
     (top / "tests/bench").mkdir()
     (top / "tests/bench/recorded").touch()
     options, here = Options(filters=["guest/"]), kernel("k")
     lane = Lane(Request(top, options, [here], find_tests(top)), here)
-    assert lane.names() == ["guest/a", "guest/b"]
+    assert lane.names() == ["guest/a", "guest/b", "guest/c"]
 
     def other(place: Place) -> None:
-        assert not (top / "scripts/a.begun").exists()
+        assert (top / "scripts/a.ended").exists()
         Suite(place, "x").read(["1..1", "ok 1"], 0)
 
     lane.run(bench.place, [("x", other)])
     assert bench.tally.failures == []
-    assert bench.figures == (3, 0, 0)
-    logs = ["guest-b.log", "guest.log", "x-x.log"]
+    assert bench.figures == (4, 0, 0)
+    logs = ["guest-b.log", "guest-c.log", "guest.log", "x-x.log"]
     assert sorted(file.name for file in bench.place.logs.iterdir()) == logs
+
+
+def test_kernel_besides(bench: Bench) -> None:
+    tests = ("selftest", "selftest-too", "a/selftest")
+    top = checkout(bench.directory, dict.fromkeys(tests, "# timeout: 1"), GOOD)
+    (top / "tests/bench").mkdir()
+    (top / "tests/bench/recorded").touch()
+    here = kernel("k", prefix="k:")
+    request = Request(top, Options(), [], find_tests(top))
+    assert Brief(request, here).names() == ["k:build", "k:signatures", "k:guest/selftest"]
+    request = Request(top, Options(filters=["k:guest"]), [], find_tests(top))
+    brief = Brief(request, here)
+    assert brief.names() == ["k:guest/selftest"]
+    brief.run(bench.place)
+    assert bench.figures == (1, 0, 0)
+    (call,) = (top / "calls").read_text().splitlines()
+    assert call.endswith("run build/guest selftest")
 
 
 def test_program_ahead_of_a_machine(bench: Bench) -> None:

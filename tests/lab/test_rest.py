@@ -20,11 +20,11 @@ from lab.truth import Truths, trackers
 
 def test_command_line() -> None:
     words = (
-        "quick --kernel sid a --minutes 5 --strings 7 --chains 9 --fuzz 3600 --jobs 3 --list b"
+        "quick --kernel sid --also all a --minutes 5 --strings 7 --chains 9 --fuzz 3600 --jobs 3 --list b"
         " --all-mutants"
     ).split()
     assert parse(words) == Options(
-        quick=True, kernel="sid", minutes=5, strings=7, chains=9, fuzz=3600, jobs=3,
+        quick=True, kernel="sid", also="all", minutes=5, strings=7, chains=9, fuzz=3600, jobs=3,
         listing=True, all_mutants=True, filters=["a", "b"],
     )
 

@@ -15,7 +15,7 @@ SWITCH = re.compile(rf'prev_comm=(?P<prev_comm>{NAME}) prev_pid=(?P<prev>\d+) '
 BLOCK = re.compile(r'^(?P<dev>\d+,\d+) (?P<rwbs>\S+) (?:(?:\d+ )?\(.*?\) )?'
                    r'(?P<sector>\d+) \+ (?P<sectors>\d+)(?:.* \[(?P<last>.*)\])?$')
 # sys_enter of exit and exit_group.
-FINAL = re.compile('NR (93|94) ' if os.uname().machine == 'aarch64' else 'NR (60|231) ')
+FINAL = re.compile('NR (93|94) ' if (os.environ.get('LAB_MACHINE') or os.uname().machine) == 'aarch64' else 'NR (60|231) ')
 # Of ours: fields are parted by commas, and "x_comm=NAME (PID)" are two.
 PARTED = re.compile(r', (?=\w+=)')
 TASK = re.compile(r'^(.*) \((\d+)\)$')

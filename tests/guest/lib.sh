@@ -386,6 +386,8 @@ preempt_off()
 	echo 1
 }
 
+# shellcheck source=tests/guest/judge.sh
+. "${BASH_SOURCE[0]%/*}/judge.sh"
 # shellcheck source=tests/guest/truth.sh
 . "${BASH_SOURCE[0]%/*}/truth.sh"
 # shellcheck source=tests/guest/lost.sh

@@ -11,7 +11,7 @@ observe_ahead()
 	local judges=()
 
 	while (($#)); do
-		python3 "$LIBDIR/observe.py" "$1" "$T/trace" "$2" "$3" >"$T/observed-$1-$2-$3" 2>&1 &
+		judge observe.py "$1" "$T/trace" "$2" "$3" >"$T/observed-$1-$2-$3" 2>&1 &
 		judges+=($!)
 		shift 3
 	done
@@ -52,7 +52,7 @@ fields()
 {
 	local out
 
-	out=$(python3 "$LIBDIR/fields.py" "$1" "$T/trace" "$2" 2>&1)
+	out=$(judge fields.py "$1" "$T/trace" "$2" 2>&1)
 	grep '^#' <<<"$out" | head -n 40
 	seen=$(tail -n 1 <<<"$out")
 	result $(($(field compared "$seen") >= $3 && $(field wrong "$seen") == 0 &&
@@ -65,7 +65,7 @@ same_stack()
 {
 	local out
 
-	out=$(python3 "$LIBDIR/fields.py" stack "$T/trace" "$1" "$2" "$3" 2>&1)
+	out=$(judge fields.py stack "$T/trace" "$1" "$2" "$3" 2>&1)
 	diag "$out"
 	result "$([[ $out == *$'\nsame='[1-9]* ]] && echo 1 || echo 0)" "$4: ${out##*$'\n'}"
 }

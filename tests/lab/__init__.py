@@ -12,6 +12,7 @@ One noun per file, from the bottom up:
     kernel    the entries of tests/vm/kernels
     setup     what must be there first: packages, root file systems, modules
     beside    jobs side by side
+    judges    programs that judge files of a guest, run outside of it
     guest     the tests of tests/guest
     truth     what was injected, observed and reported
     mutants   which of the mutants and of the twins, and their command

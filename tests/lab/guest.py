@@ -4,12 +4,14 @@ machine. When it dies, its test has failed, and those that had no turn get anoth
 does a test whose machine died of the emulator. Machines whose tests measure no time run side by
 side, the others have this machine for themselves, but for those that need not hurry."""
 
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from .beside import Job
+from .judges import Judges
 from .kernel import Kernel, is_first_of
 from .options import Options
 from .output import info
@@ -21,6 +23,8 @@ _START = 60
 # Of the tests that run side by side, so many share a machine: one with all of them would still run
 # when all else has ended.
 _SHARE = 6
+# Where guests ask for a judge, in the directory that they see as /out.
+_JUDGES = ".judges"
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +127,7 @@ class Guests:
         # Three times what they take; a fuzzer knows how long it takes.
         self._more = max(options.strings // 4, options.chains * 3, options.fuzz)
         self._kept = place.logs / f"{kernel.name}-kept"
+        self._judges = Judges(top, self._kept / _JUDGES)
 
     def _command(self, place: Place, tests: Sequence[GuestTest], turn: int) -> list[str]:
         options = self._options
@@ -137,6 +142,7 @@ class Guests:
             *("--console", str(console), "--out", str(self._kept), "--"),
             *("env", f"QUICK={int(options.quick)}", f"STRINGS={options.strings}"),
             *(f"CHAINS={options.chains}", f"MARK_FUZZ={options.fuzz}", f"MORE_TIME={self._more}"),
+            f"JUDGES=/out/{_JUDGES}",
             *("tests/guest/run", self._kernel.programs),
             *(test.name for test in tests),
         ]
@@ -192,10 +198,13 @@ class Guests:
             self._run_machine(machine, place)
 
     def __enter__(self) -> "Guests":
-        self._kept.mkdir(parents=True, exist_ok=True)
+        self._judges.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._judges.__exit__(*error)
+        # Of a machine that has died, there may be requests.
+        shutil.rmtree(self._kept / _JUDGES)
         # There is something in it only of what has failed.
         if not any(self._kept.iterdir()):
             self._kept.rmdir()

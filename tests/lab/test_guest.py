@@ -89,6 +89,7 @@ def test_words_of_the_machine(bench: Bench) -> None:
     calls = run(bench, Options(quick=True, strings=400, chains=7, fuzz=90), tests, GOOD)
     logs = bench.place.logs
     rest = f"--out {logs}/k-kept -- env QUICK=1 STRINGS=400 CHAINS=7 MARK_FUZZ=90 MORE_TIME=100"
+    rest += " JUDGES=/out/.judges"
     rest += " tests/guest/run build/guest"
     copied = "--copy tests/guest --copy tools --copy build/guest"
     assert calls == [

@@ -160,7 +160,7 @@ torture()
 	done
 	stop_load
 	rmmod latency_tracker
-	judged=$(python3 "$LIBDIR/critical_path/chain.py" sums "$T/trace")
+	judged=$(judge critical_path/chain.py sums "$T/trace")
 	rmdir "$tracing"
 	result $((errors == 0)) "torture: $round rounds in $((SECONDS - began)) s, $errors errors"
 	same "" "$wrong" "the counters of all trackers add up each time"

@@ -84,7 +84,7 @@ judge_crowd()
 	python3 "$@" >"$T/turns"
 	trace_stop "$T/trace"
 	may_miss=$(($(count lock skipped) + $(param lock missed) - before))
-	seen=$(python3 "$LIBDIR/locks.py" judge "$T/trace" "$T/turns" "$kind" "$told")
+	seen=$(judge locks.py judge "$T/trace" "$T/turns" "$kind" "$told")
 	diag "$kind: $seen"
 	truth_count lock "waits for a $kind" "observed=$(of_seen turns) late=$(of_seen waited) reported=$(of_seen told) \
 missed=$(of_seen missed) invented=$(of_seen invented)" $may_miss

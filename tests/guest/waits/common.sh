@@ -41,7 +41,7 @@ judged()
 	local scenario=$1 text waited covered unknown missing other passed
 	shift
 
-	text=$(python3 "$LIBDIR/waits.py" "$T/trace" "$T/told" "$@")
+	text=$(judge waits.py "$T/trace" "$T/told" "$@")
 	waited=$(field waited "$text") covered=$(field covered "$text")
 	unknown=$(field unknown "$text")
 	missing=$(field missing "$text") other=$(field other "$text")
@@ -65,7 +65,7 @@ undelayed()
 		prepare "${@:2}"
 		release
 		trace_stop "$T/trace"
-		text=$(python3 "$LIBDIR/waits.py" "$T/trace" "$T/told")
+		text=$(judge waits.py "$T/trace" "$T/told")
 		diag "$text"
 		((waited = $(field waited "$text"), $(field covered "$text"))) || break
 	done

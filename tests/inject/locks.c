@@ -7,6 +7,7 @@
  *	KIND MS [spin]	take it, hold it for MS, asleep or in a loop, and give it back
  *	KIND MS resched	likewise in a loop that gives its CPU to others, if they are to have it
  *	KIND 0 KIND	take it, and the other one, and give both back
+ *	KIND MS disk	take it, read a block of /dev/sda that is not in memory, and give it back
  *	KIND MS work	have a work item take it and hold it for MS, and wait for that
  *	KIND MS queue	likewise, behind all others that were queued so
  *	KIND MS again	likewise, with an item that was queued, and taken out again
@@ -18,7 +19,10 @@
  * trackers' clock asked=, got= and gave=, when the lock was asked for, was had, and was
  * about to be given back.
  */
+#include <linux/blkdev.h>
+#include <linux/buffer_head.h>
 #include <linux/delay.h>
+#include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -65,6 +69,24 @@ static u64 clock(void)
 
 static int take_turn(const char *kind, unsigned int ms, const char *how);
 
+/* Not by reading the file, for which the kernel reads ahead: such a request is not made again. */
+static void read_disk(void)
+{
+	static atomic_t blocks;
+	struct file *file = filp_open("/dev/sda", O_RDONLY, 0);
+	struct buffer_head *block;
+	struct inode *inode;
+
+	if (IS_ERR(file))
+		return;
+	inode = file->f_mapping->host;
+	block = __bread(I_BDEV(inode), atomic_inc_return(&blocks), i_blocksize(inode));
+	if (!block)
+		pr_err("/dev/sda cannot be read\n");
+	brelse(block);
+	filp_close(file, NULL);
+}
+
 /* Before it was had, the task had slept so often. */
 static void hold(struct turn *turn, unsigned long slept, unsigned int ms,
 		 const char *how)
@@ -77,6 +99,8 @@ static void hold(struct turn *turn, unsigned long slept, unsigned int ms,
 	else if (!strcmp(how, "resched"))
 		while (clock() < turn->got + ms * NSEC_PER_MSEC)
 			cond_resched();
+	else if (!strcmp(how, "disk"))
+		read_disk();
 	else if (*how)
 		take_turn(how, 0, "");
 	else if (ms > 10)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Chains of tasks that wait for each other, by their own clocks: see tests/guest/inject/chain.c.
 
-    chain.py random N SEED      N chains, at random, and how long each task works: words for "inject chain". Each end
-                                is that of every seventh one
+    chain.py random N SEED END...  N chains, at random, and how long each task works: words for "inject chain". Each of
+                                seven ends, and of those named here, is that of as many
     chain.py judge TRACE TOLD   is the critical path of each what was done? TOLD has lines of "inject chain" and
                                 of the module that holds locks, with chain=NUMBER in front. One line for
                                 each chain, and last: chains=N named=N right=N; named are those in which every hop is named, and
@@ -30,8 +30,8 @@ def at_random(end):
     return f"{'+'.join([*links, f'{end}:{random.randrange(150, 300) * SLOW}'])} {random.randrange(3, 20)}"
 
 
-def chains_at_random(number):
-    ends = ['sleep', 'spin', 'disk', 'swap', *KERNEL]
+def chains_at_random(number, more):
+    ends = ['sleep', 'spin', 'disk', 'swap', *KERNEL, *more]
     while number > 0:
         random.shuffle(ends)
         for end in ends[:number]:
@@ -46,9 +46,12 @@ def chains_at_random(number):
 CAUSES = {'pipe': (('task',), ('-',)), 'futex': (('lock',), ('futex',)), 'flock': (('lock',), ('flock',)),
           'mutex': (('lock',), ('mutex', 'rt_mutex')), 'rwsem_write': (('lock',), ('rwsem_write', 'rwbase_write', 'rt_mutex')),
           'rt_mutex': (('lock',), ('rt_mutex',)), 'sleep': (('timer',), None), 'spin': (('running',), None),
-          'disk': (('disk',), ('nullb0',)), 'swap': (('disk', 'memory'), ('nullb1', 'lt-swap'))}
-# Each request of a disk takes so long.
+          'disk': (('disk',), ('nullb0',)), 'retry': (('disk',), ('sda',)), 'swap': (('disk', 'memory'), ('nullb1', 'lt-swap'))}
+# Each request of a disk takes so long; one is aborted at its end, and made once more.
 REQUEST = 200 * MS * SLOW
+REQUESTS = {'disk': (('nullb0',), REQUEST), 'swap': (('nullb1', 'lt-swap'), REQUEST), 'retry': (('sda, 1 requeues',), 2 * REQUEST)}
+# The last task has a lock of the kernel meanwhile.
+WITH_LOCK = (*KERNEL, 'retry')
 UNKNOWN = ('unknown', 'lost', 'cut')
 
 
@@ -81,8 +84,8 @@ def wait_of(tasks, turns, step, begin):
     one = dict(tasks[step])
     last = step == max(tasks) and one['by'] not in LINKS
     causes, names = CAUSES[one['by']]
-    if last and one['by'] in KERNEL:
-        causes, names = CAUSES['sleep']
+    if last and one['by'] in WITH_LOCK:
+        causes, names = CAUSES['retry' if one['by'] == 'retry' else 'sleep']
         one.update(asked=turns[one['pid']]['got'], got=turns[one['pid']]['gave'], worked=0)
     elif not last:
         # Until the next one gave what it had.
@@ -91,7 +94,7 @@ def wait_of(tasks, turns, step, begin):
     waited = one['got'] - max(one['asked'], begin)
     if one['by'] == 'spin' and last:
         waited = one['before'] + one['used'] + one['worked']
-    elif last and one['by'] not in KERNEL:
+    elif last and one['by'] not in WITH_LOCK:
         waited -= one['used']
     return causes, names, waited, one['worked'], one['before'] + one['used'] + one['worked']
 
@@ -117,16 +120,19 @@ def time_wrong(step, told, behind, took, ran):
     return error, wrong
 
 
-def request_wrong(by, waits, path):
-    """What a task waited for is a request of the disk, and that took as long as the disk does."""
-    if by not in ('disk', 'swap'):
+def request_wrong(by, waits, path, waited):
+    """What a task waited for is a request of the disk, and that took as long as the disk does, or from when on
+    the path is about it."""
+    if by not in REQUESTS:
         return [], []
+    names, took = REQUESTS[by]
+    took = min(took, waited)
     numbers = {fields['segment'] for fields in waits}
-    below = [fields for fields in path if fields['parent'] in numbers and fields['cause'] == 'device' and fields['name'] in CAUSES[by][1]]
+    below = [fields for fields in path if fields['parent'] in numbers and fields['cause'] == 'device' and fields['name'] in names]
     unnamed, told = [] if below else ['no device'], sum(fields['delay'] for fields in below)
     if by == 'swap' and not all('do_swap_page' in fields['stack'] for fields in waits):
         unnamed.append('no swap-in')
-    return unnamed, [f'in the device for {told / MS:.2f} of {REQUEST / MS} ms'] * (abs(told - REQUEST) > max(2 * MS * SLOW, REQUEST / 50))
+    return unnamed, [f'in the device for {told / MS:.2f} of {took / MS:.2f} ms'] * (abs(told - took) > max(2 * MS * SLOW, took / 50))
 
 
 def check(tasks, turns, path):
@@ -141,7 +147,7 @@ def check(tasks, turns, path):
         for fields in mine:
             sums_of[fields['cause']] += fields['delay']
         waits = [fields for fields in mine if fields['cause'] in causes and (names is None or fields['name'] in names)]
-        missing, late = request_wrong(one['by'], waits, path)
+        missing, late = request_wrong(one['by'], waits, path, took)
         unnamed, wrong = unnamed + name_wrong(tasks, step, waits) + missing, wrong + late
         # What interrupts take of a task is its CPU time, for the kernel.
         told = sum(fields['delay'] for fields in waits) + sums_of['interrupt'] * ('running' in causes)
@@ -214,7 +220,7 @@ def main():
         judge(*words)
         return
     random.seed(int(words[1]))
-    chains_at_random(int(words[0]))
+    chains_at_random(int(words[0]), words[2:])
 
 
 if __name__ == '__main__':

@@ -45,13 +45,13 @@ static void work(long ms)
 	}
 }
 
-/* It takes a lock of the kernel, and has it for @ms, asleep. */
-static void hold_kernel(const char *kind, long ms)
+/* It takes a lock of the kernel, and has it for @ms, asleep, or until it has done @how. */
+static void hold_kernel(const char *kind, long ms, const char *how)
 {
 	char words[64];
 	int fd = open(LOCKS, O_WRONLY);
 
-	snprintf(words, sizeof(words), "%s %ld", kind, ms);
+	snprintf(words, sizeof(words), "%s %ld %s", kind, ms, how);
 	if (fd < 0 || write(fd, words, strlen(words)) < 0)
 		die(LOCKS);
 	close(fd);
@@ -60,6 +60,12 @@ static void hold_kernel(const char *kind, long ms)
 static int is_kernel(const char *kind)
 {
 	return !strcmp(kind, "mutex") || !strcmp(kind, "rwsem_write") || !strcmp(kind, "rt_mutex");
+}
+
+/* The last task begins with a lock of the kernel, without a word of the first one. */
+static int end_has_lock(void)
+{
+	return is_kernel(end) || !strcmp(end, "retry");
 }
 
 static pthread_mutex_t *new_mutex(void)
@@ -123,7 +129,7 @@ static void wait_for(struct thing *thing, u64 *asked)
 	else if (file >= 0)
 		flock(file, LOCK_EX);
 	else if (is_kernel(thing->kind))
-		hold_kernel(thing->kind, 1);
+		hold_kernel(thing->kind, 1, "");
 	else if (read(thing->pipe[0], &byte, 1) != 1)
 		die("read");
 }
@@ -166,7 +172,9 @@ static void do_end(u64 *asked)
 		while (now() < *asked + end_ms * MS)
 			usleep(!strcmp(end, "nap") ? 300 : 1300);
 	} else if (is_kernel(end)) {
-		hold_kernel(end, end_ms);
+		hold_kernel(end, end_ms, "");
+	} else if (!strcmp(end, "retry")) {
+		hold_kernel("mutex", 0, "disk");
 	} else if (!strcmp(end, "swap")) {
 		(void)*swapped;
 	} else {
@@ -197,7 +205,7 @@ static void be_task(int step)
 	if (want) {
 		wait_for(want, &asked);
 	} else {
-		if (!is_kernel(end) && read(go[0], &byte, 1) != 1)
+		if (!end_has_lock() && read(go[0], &byte, 1) != 1)
 			die("read");
 		before = cpu_time() - used;
 		used = cpu_time();
@@ -233,8 +241,8 @@ static void parse(char *words)
 		if (pipe(thing->pipe))
 			die("pipe");
 	}
-	if (is_kernel(end))
-		strcpy(things[nr++].kind, end);
+	if (end_has_lock())
+		strcpy(things[nr++].kind, is_kernel(end) ? end : "mutex");
 }
 
 /*
@@ -244,8 +252,9 @@ static void parse(char *words)
  *
  * LINKs: pipe, futex (a mutex of processes), flock. ENDs: sleep, spin, nap and doze (some work,
  * and then to sleep again and again, for less than 1 ms or for more), disk (a read from
- * /dev/nullb0), swap (it touches a page that is in the swap space), and mutex, rwsem_write, rt_mutex: the last but one waits for a lock of the
- * kernel that the last one holds, asleep.
+ * /dev/nullb0), swap (it touches a page that is in the swap space), and mutex, rwsem_write, rt_mutex:
+ * the last but one waits for a lock of the kernel that the last one holds, asleep; or retry: for a
+ * mutex that the last one holds until it has read from /dev/sda.
  */
 int cmd_chain(char **argv)
 {
@@ -267,7 +276,7 @@ int cmd_chain(char **argv)
 		while (!memchr("SDZ", state_of(pid), 3))
 			usleep(2000);
 	}
-	if (!is_kernel(end) && write(go[1], "x", 1) != 1)
+	if (!end_has_lock() && write(go[1], "x", 1) != 1)
 		die("write");
 	while (wait(NULL) > 0)
 		;

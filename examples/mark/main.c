@@ -69,7 +69,7 @@ MODULE_PARM_DESC(shared_seconds,
 		 "Age at which an operation between processes is given up, 0 for never (default 3600)");
 module_param_cb(user_reports, &limit_ops, &mark_user_reports, 0644);
 MODULE_PARM_DESC(user_reports,
-		 "Late operations of a user to report per second, 0 for all (default 1000)");
+		 "Reports of operations of a user per second, 0 for all (default 1000)");
 
 static int count_get(char *buffer, const struct kernel_param *kp)
 {
@@ -84,7 +84,7 @@ module_param_cb(shared, &count_ops, &mark_counts.shared, 0444);
 MODULE_PARM_DESC(shared, "Operations between processes that are pending now (read only)");
 module_param_cb(suppressed, &count_ops, &mark_counts.suppressed, 0444);
 MODULE_PARM_DESC(suppressed,
-		 "Late operations that were not reported for user_reports (read only)");
+		 "Reports that were not made for user_reports (read only)");
 module_param_cb(refused, &count_ops, &mark_counts.refused, 0444);
 MODULE_PARM_DESC(refused, "What programs have said that can't be (read only)");
 module_param_cb(abandoned, &count_ops, &mark_counts.abandoned, 0444);
@@ -154,12 +154,24 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	preempt_enable();
 }
 
+/* What has ended was asked about before. */
+static bool may_report(const struct latency_tracker_verdict *verdict,
+		       const struct lt_mark_operation *of)
+{
+	if (verdict->flag == LATENCY_TRACKER_ENDED || verdict->asked)
+		return true;
+	return of->uid == LT_MARK_NOBODY ? mark_name_may_report(of->mark) :
+					   mark_user_may_report(of->uid);
+}
+
 static void report(const struct latency_tracker_verdict *verdict)
 {
 	const struct lt_mark_operation *of = verdict->priv;
 	const s64 *run_ns = verdict->out_data;
 	struct lt_stack none = {};
 
+	if (!may_report(verdict, of))
+		return;
 	if (verdict->flag == LATENCY_TRACKER_ENDED)
 		trace_mark_latency(verdict, of, *run_ns,
 				   raw_smp_processor_id(), &none);

@@ -3,8 +3,8 @@
  * Marks of programs: what the files of latency_tracker_mark know of each other.
  *
  * Locks, the outer one first: spaces_lock, space->lock, those of mark_events. shared_lock is
- * inside of spaces_lock. names_lock and users_lock are inside of all. kernel_param_lock() of the
- * module has names_lock inside.
+ * inside of spaces_lock. names_lock is inside of all these, and of kernel_param_lock() of the module;
+ * users_lock is inside of names_lock.
  */
 #ifndef _LT_MARK_MARK_H
 #define _LT_MARK_MARK_H
@@ -15,6 +15,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 #include <linux/workqueue.h>
 #include <trace/events/latency_tracker_mark.h>
 
@@ -167,6 +168,12 @@ struct mark_space {
 	struct mark_thread *thread[LT_MARK_THREADS];
 };
 
+/* Of lt_mark_operation. */
+static inline u32 mark_uid(const struct mark_space *space)
+{
+	return from_kuid(&init_user_ns, space->user->uid);
+}
+
 /*
  * The key of an event: which frame or slot of which, and which of its operations; of a probe, the
  * address of the thread, the mark, and 0; of a shared one, its number, 0 and 0.
@@ -193,7 +200,7 @@ struct mark_span {
  * struct mark_counts - what a user can read as parameters
  * @threads: that have marks now
  * @shared: operations between processes that are pending now
- * @suppressed: late operations that were not reported, as their user has too many
+ * @suppressed: reports that were not made, as their user has too many
  * @refused: what programs have said that cannot be
  * @abandoned: operations with an event whose end was not told
  * @dropped: begins without a frame, or calls whose return is not told
@@ -224,6 +231,7 @@ int mark_name_get(const char *name);
 void mark_name_hold(u32 mark);
 void mark_name_put(u32 mark);
 int mark_name(u64 mark, char *name);
+bool mark_name_may_report(u32 mark);
 int mark_threshold_find(const char *text, struct lt_threshold *found);
 void mark_names_free(void);
 
@@ -234,6 +242,7 @@ bool mark_user_take(unsigned int *count, const unsigned int *limit);
 void mark_user_give(unsigned int *count, unsigned int nr);
 void mark_user_give_shared(struct mark_user *user);
 bool mark_may_report(struct mark_rate *rate);
+bool mark_user_may_report(u32 uid);
 extern unsigned int mark_user_threads;
 extern unsigned int mark_user_marks;
 extern unsigned int mark_user_shared;

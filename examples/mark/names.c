@@ -18,11 +18,13 @@
 /**
  * struct mark_name - a name
  * @users: spaces that have it, and operations between processes
+ * @rate: of reports of what probes have begun and has not ended
  * @name: the name
  * @rcu: it may be read while it is replaced
  */
 struct mark_name {
 	unsigned int users;
+	struct mark_rate rate;
 	char name[LT_MARK_NAME];
 	struct rcu_head rcu;
 };
@@ -180,6 +182,23 @@ int mark_name(u64 mark, char *name)
 		strscpy(name, of->name, LATENCY_TRACKER_GROUP_NAME);
 	rcu_read_unlock();
 	return of ? 0 : -ENOENT;
+}
+
+/**
+ * mark_name_may_report() - is an operation of a probe to be reported that has not ended?
+ * @mark: its mark
+ *
+ * Context: Task, may sleep.
+ * Return: as mark_may_report().
+ */
+bool mark_name_may_report(u32 mark)
+{
+	bool may;
+
+	mutex_lock(&names_lock);
+	may = !names[mark] || mark_may_report(&names[mark]->rate);
+	mutex_unlock(&names_lock);
+	return may;
 }
 
 /*

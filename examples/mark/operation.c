@@ -153,6 +153,7 @@ static void describe(struct lt_mark_operation *of, struct mark_space *space,
 {
 	mark_describe_task(of, task, mark);
 	of->by_id = events == &space->events;
+	of->uid = mark_uid(space);
 	name_outer(of->outer, space, events, of->by_id ? 0 : nr);
 }
 

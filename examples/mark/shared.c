@@ -114,6 +114,7 @@ static struct shared *make(struct mark_space *space, u32 mark, u64 id)
 	mark_describe_task(&shared->of, current, mark);
 	mark_name_hold(mark);
 	shared->of.id = id;
+	shared->of.uid = mark_uid(space);
 	shared->of.start_run_ns = LT_MARK_NO_TIME;
 	shared->of.by_id = LT_MARK_BY_PROCESS;
 	strscpy(shared->of.outer, "-", sizeof(shared->of.outer));

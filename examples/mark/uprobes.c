@@ -61,6 +61,7 @@ static int begin(const struct mark_probe *probe, unsigned long sp)
 	struct mark_call call = {
 		.of.start_run_ns = current->se.sum_exec_runtime,
 		.of.outer = "-",
+		.of.uid = LT_MARK_NOBODY,
 		.sp = sp,
 	};
 	struct latency_tracker_in in = {

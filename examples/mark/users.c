@@ -28,6 +28,15 @@ static struct mark_user *find(kuid_t uid)
 		if (uid_eq(user->uid, uid))
 			return user;
 	}
+	return NULL;
+}
+
+static struct mark_user *find_or_make(kuid_t uid)
+{
+	struct mark_user *user = find(uid);
+
+	if (user)
+		return user;
 	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
 	if (!user)
 		return NULL;
@@ -48,7 +57,7 @@ struct mark_user *mark_user_get(void)
 	struct mark_user *user;
 
 	mutex_lock(&users_lock);
-	user = find(current_euid());
+	user = find_or_make(current_euid());
 	if (!user)
 		user = ERR_PTR(-ENOMEM);
 	else if (user->spaces && user->spaces >= READ_ONCE(mark_user_threads))
@@ -129,6 +138,24 @@ void mark_user_give_shared(struct mark_user *user)
 	mutex_unlock(&users_lock);
 }
 
+/* Locked. */
+static bool take_report(struct mark_rate *rate)
+{
+	unsigned int limit = READ_ONCE(mark_user_reports);
+	u64 second = div_u64(latency_tracker_clock(), NSEC_PER_SEC);
+	bool may;
+
+	if (rate->second != second) {
+		rate->second = second;
+		rate->reports = 0;
+	}
+	may = !limit || rate->reports < limit;
+	rate->reports += may;
+	if (!may)
+		atomic_long_inc(&mark_counts.suppressed);
+	return may;
+}
+
 /**
  * mark_may_report() - is a late operation to be reported?
  * @rate: of its user, or of its probe
@@ -138,19 +165,29 @@ void mark_user_give_shared(struct mark_user *user)
  */
 bool mark_may_report(struct mark_rate *rate)
 {
-	unsigned int limit = READ_ONCE(mark_user_reports);
-	u64 second = div_u64(latency_tracker_clock(), NSEC_PER_SEC);
 	bool may;
 
 	mutex_lock(&users_lock);
-	if (rate->second != second) {
-		rate->second = second;
-		rate->reports = 0;
-	}
-	may = !limit || rate->reports < limit;
-	rate->reports += may;
+	may = take_report(rate);
 	mutex_unlock(&users_lock);
-	if (!may)
-		atomic_long_inc(&mark_counts.suppressed);
+	return may;
+}
+
+/**
+ * mark_user_may_report() - is an operation of a user to be reported that has not ended?
+ * @uid: of lt_mark_operation
+ *
+ * Context: Task, may sleep.
+ * Return: as mark_may_report(); true for a user who has nothing any more.
+ */
+bool mark_user_may_report(u32 uid)
+{
+	struct mark_user *user;
+	bool may;
+
+	mutex_lock(&users_lock);
+	user = find(make_kuid(&init_user_ns, uid));
+	may = !user || take_report(&user->rate);
+	mutex_unlock(&users_lock);
 	return may;
 }

@@ -22,6 +22,8 @@
 #define LT_MARK_BY_THREAD	1
 #define LT_MARK_BY_PROCESS	2
 
+#define LT_MARK_NOBODY		((u32)-1)
+
 /**
  * struct lt_mark_operation - an operation of a program
  * @id: which one, as the program calls it
@@ -32,6 +34,7 @@
  * @by_id: another thread may end it than has begun it (LT_MARK_BY_THREAD), or another process
  * @pid: of its thread
  * @tgid: of its process
+ * @uid: whose limit of reports counts, as in the initial namespace; LT_MARK_NOBODY: nobody's
  * @comm: of its thread
  * @name: of the mark
  * @outer: the names of those that it is part of, the outermost one first, with '>' between
@@ -46,6 +49,7 @@ struct lt_mark_operation {
 	u32 by_id;
 	pid_t pid;
 	pid_t tgid;
+	u32 uid;
 	char comm[TASK_COMM_LEN];
 	char name[LT_MARK_NAME];
 	char outer[LT_MARK_OUTER_LEN];

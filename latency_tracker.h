@@ -59,13 +59,16 @@
  *   set_own_least, is_late,
  *   get_per_minute, get_tracking
  *   record_begin, record_end,       x      x        x       x      no
- *   wait_publish, wait_late
+ *   wait_publish, wait_late,
+ *   end_last, end_name_is_valid
  *   create, destroy, clear,         -      -        -       x      yes
  *   set_timeout, set_collect,
  *   set_tracking, set_profile,
  *   set_groups, set_per_minute, snapshot,
  *   report_pending, waits_open,
- *   waits_close, waits_set_least
+ *   waits_close, waits_set_least,
+ *   ends_provide, ends_withdraw,
+ *   ends_want
  *
  * "Any" includes a run-queue lock held, a tracepoint probe, PREEMPT_RT. The
  * functions open their own RCU read-side section with preemption off and rely
@@ -81,6 +84,7 @@
 #define _LATENCY_TRACKER_H
 
 #include "core/ask.h"
+#include "core/ends.h"
 #include "core/lifecycle.h"
 #include "core/records.h"
 #include "core/settings.h"

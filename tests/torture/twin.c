@@ -273,6 +273,7 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #include "core/control.c"
 #include "core/control_profile.c"
 #include "core/crossings.c"
+#include "core/ends.c"
 #include "core/group.c"
 #include "core/groups.c"
 #include "core/kick.c"

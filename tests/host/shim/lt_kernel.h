@@ -21,6 +21,7 @@
 #ifndef LT_HOST_KERNEL_H
 #define LT_HOST_KERNEL_H
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>

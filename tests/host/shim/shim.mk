@@ -5,7 +5,7 @@
 
 SHIM	:= $(TOP)/tests/host/shim
 TABLE	:= rculfhash/rculfhash.c core/alloc.c core/pool.c core/pool_size.c core/reclaim.c
-TRACKER	:= $(TABLE) $(patsubst %,core/%.c,ask begin cells crossings group groups kick lifecycle outcome \
+TRACKER	:= $(TABLE) $(patsubst %,core/%.c,ask begin cells crossings ends group groups kick lifecycle outcome \
 	   pending per_minute profile records settings slot snapshot timeout waits worker worst) \
 	   latency_tracker.c \
 	   latency_tracker_slots.c latency_tracker_whole.c

@@ -193,6 +193,8 @@ static __attribute__((__noinline__, __unused__)) void lt_mark_pop(struct lt_mark
 	} while (frame->mark != mark || frame->id != id);
 	now = lt_mark_now(area, &run);
 	lt_mark_take(self, at);
+	/* The kernel reads it when this thread goes to sleep: there is nothing to order. */
+	lt_mark_put(area->last_ns[mark], now);
 	delay = now > frame->start_ns ? now - frame->start_ns : 0;
 	/* It may change at any time, so there is nothing to order: the kernel looks itself. */
 	if (lt_mark_unlikely(delay >= lt_mark_get(lt_mark_get(lt_mark_head_1)->least_ns) ||

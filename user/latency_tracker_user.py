@@ -58,7 +58,8 @@ HEAD_VERSION, HEAD_ON, HEAD_LEAST = 0, 1, 1
 RUN_SEQ, RUN_NS, IN_NS, ENDED, DROPPED = 0, 1, 2, 16, 17
 FRAMES, FRAME_SIZE = 128, 32
 CELL_AT, CELL_SIZE = FRAMES + DEPTH * FRAME_SIZE, 16
-THREAD_SIZE = CELL_AT + CELLS * CELL_SIZE
+LAST_AT = CELL_AT + CELLS * CELL_SIZE
+THREAD_SIZE = LAST_AT + MARKS * 8
 
 # Stores are seen in their order on these machines.
 _ORDERED = platform.machine() in ('x86_64', 'i686', 'AMD64')
@@ -304,6 +305,7 @@ def _finish(area: _Area, end: tuple[int, ...]) -> None:
     """Count what is over, or tell it: a struct lt_mark_end."""
     mark, start, now = end[2], end[5], end[7]
     delay = max(now - start, 0)
+    area.word[LAST_AT // 8 + mark] = now
     head = _process.head
     if not head or (delay < head.word[HEAD_LEAST] and _count(area, _key(mark, delay), delay)):
         return

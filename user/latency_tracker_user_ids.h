@@ -115,6 +115,7 @@ static __attribute__((__noinline__, __unused__)) void lt_mark_take_id(uint32_t m
 	for (i = 0; i < LT_MARK_PROBES; i++) {
 		if (!lt_mark_win(&slots[(at + i) % LT_MARK_SLOTS], mark, id, &was))
 			continue;
+		lt_mark_put(self->area->last_ns[mark], now);
 		delay = now > was.start_ns ? now - was.start_ns : 0;
 		least = lt_mark_get(lt_mark_get(lt_mark_head_1)->least_ns);
 		if (delay >= least ||

@@ -16,7 +16,14 @@
 static DEFINE_SPINLOCK(lock); /* of writers */
 static struct hlist_head threads[1 << BITS];
 
-static struct hlist_head *list_of(const struct task_struct *task)
+/**
+ * mark_threads_like() - the threads with marks that are this task, and some others
+ * @task: which
+ *
+ * Context: Any; in an RCU read-side section with preemption off, or under the lock here.
+ * Return: a list, by mark_thread.by_task.
+ */
+struct hlist_head *mark_threads_like(const struct task_struct *task)
 {
 	return &threads[hash_ptr((void *)task, BITS)];
 }
@@ -30,7 +37,7 @@ static struct hlist_head *list_of(const struct task_struct *task)
 void mark_time_add(struct mark_thread *thread)
 {
 	spin_lock(&lock);
-	hlist_add_head_rcu(&thread->by_task, list_of(thread->task));
+	hlist_add_head_rcu(&thread->by_task, mark_threads_like(thread->task));
 	spin_unlock(&lock);
 }
 
@@ -67,7 +74,7 @@ static void tell(struct lt_mark_thread *area, const struct task_struct *task)
  */
 void mark_time_switch(struct task_struct *next)
 {
-	struct hlist_head *list = list_of(next);
+	struct hlist_head *list = mark_threads_like(next);
 	struct mark_thread *thread;
 
 	if (likely(!READ_ONCE(list->first)))

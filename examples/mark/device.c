@@ -100,7 +100,7 @@ static long define(struct mark_space *space, struct lt_mark_define __user *user)
 	if (copy_from_user(&define, user, sizeof(define)))
 		return -EFAULT;
 	if (define.reserved || strnlen(define.name, LT_MARK_NAME) == LT_MARK_NAME ||
-	    !mark_name_is_valid(define.name))
+	    !latency_tracker_end_name_is_valid(define.name))
 		return -EINVAL;
 	mark = mark_space_define(space, define.name);
 	if (mark < 0)

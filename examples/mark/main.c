@@ -9,9 +9,9 @@
  *
  * The files: device.c is what programs call; space.c has their memory and threads; scan.c looks at
  * these every now and then; operation.c makes events of operations; fold.c adds up what ended in
- * time; shared.c has operations between processes; cpu_time.c tells threads their CPU time;
- * names.c and users.c have what is in their names. probes.c and uprobes.c are for programs that
- * know nothing of marks.
+ * time; shared.c has operations between processes; cpu_time.c tells threads their CPU time; ends.c
+ * tells the core of their ends; names.c and users.c have what is in their names. probes.c and
+ * uprobes.c are for programs that know nothing of marks.
  */
 #include <linux/err.h>
 #include <linux/pid.h>
@@ -264,11 +264,16 @@ static int __init mark_init(void)
 	err = mark_probes_start();
 	if (err)
 		goto err_usecase;
-	err = mark_device_register();
+	err = mark_ends_start();
 	if (err)
 		goto err_probes;
+	err = mark_device_register();
+	if (err)
+		goto err_ends;
 	return 0;
 
+err_ends:
+	mark_ends_stop();
 err_probes:
 	mark_probes_stop();
 err_usecase:
@@ -287,6 +292,7 @@ module_init(mark_init);
 static void __exit mark_exit(void)
 {
 	mark_device_deregister();
+	mark_ends_stop();
 	mark_probes_stop();
 	mark_scan_stop();
 	mark_shared_stop();

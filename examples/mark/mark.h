@@ -2,9 +2,9 @@
 /*
  * Marks of programs: what the files of latency_tracker_mark know of each other.
  *
- * Locks, the outer one first: spaces_lock, space->lock, those of mark_events. shared_lock is
- * inside of spaces_lock. names_lock is inside of all these, and of kernel_param_lock() of the module;
- * users_lock is inside of names_lock.
+ * Locks, the outer one first: that of core/ends.c, spaces_lock, space->lock, those of mark_events.
+ * shared_lock is inside of spaces_lock. names_lock is inside of all these, and of
+ * kernel_param_lock() of the module; users_lock is inside of names_lock.
  */
 #ifndef _LT_MARK_MARK_H
 #define _LT_MARK_MARK_H
@@ -110,6 +110,7 @@ struct mark_events {
  * @area: what it shares with the kernel
  * @events: of its frames
  * @event: likewise
+ * @asked: the mark of the space whose last end is asked for, or LT_MARK_MAX; probes read it
  * @folded_ns: when the cells were read last
  * @ended: area->ended then
  * @dropped: area->dropped then
@@ -127,6 +128,7 @@ struct mark_thread {
 	struct lt_mark_thread *area;
 	struct mark_events events;
 	struct mark_event event[LT_MARK_DEPTH];
+	u32 asked;
 	u64 folded_ns;
 	u32 ended;
 	u32 dropped;
@@ -224,9 +226,15 @@ extern struct mark_counts mark_counts;
 void mark_time_add(struct mark_thread *thread);
 void mark_time_remove(struct mark_thread *thread);
 void mark_time_switch(struct task_struct *next);
+struct hlist_head *mark_threads_like(const struct task_struct *task);
+
+/* ends.c */
+u32 mark_ends_number(const struct mark_space *space);
+void mark_ends_tell(struct mark_space *space);
+int mark_ends_start(void);
+void mark_ends_stop(void);
 
 /* names.c */
-bool mark_name_is_valid(const char *name);
 int mark_name_get(const char *name);
 void mark_name_hold(u32 mark);
 void mark_name_put(u32 mark);
@@ -279,6 +287,7 @@ int mark_scan_start(void);
 void mark_scan_stop(void);
 void mark_scan_add(struct mark_space *space);
 void mark_scan_remove(struct mark_space *space);
+void mark_scan_each(void (*visit)(struct mark_space *space));
 
 /* shared.c */
 int mark_shared_begin(struct mark_space *space, u32 in_space, u64 id);

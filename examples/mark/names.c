@@ -6,7 +6,6 @@
  * are in use or have been given up later: what was counted under it is looked up some seconds
  * behind its last end.
  */
-#include <linux/ctype.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -43,27 +42,6 @@ static int find(const char *name)
 			return i;
 	}
 	return -ENOENT;
-}
-
-/**
- * mark_name_is_valid() - may a mark have that name?
- * @name: with its 0
- *
- * What is in a list of thresholds, and in the name of a file, needs no quotes.
- *
- * Context: Any.
- * Return: whether it consists of letters, digits and _ . - /, with no / in front, and is shorter
- * than LT_MARK_NAME.
- */
-bool mark_name_is_valid(const char *name)
-{
-	size_t len;
-
-	for (len = 0; name[len] && len < LT_MARK_NAME; len++) {
-		if (!isascii(name[len]) || (!isalnum(name[len]) && !strchr("_.-/", name[len])))
-			return false;
-	}
-	return len && len < LT_MARK_NAME && name[0] != '/';
 }
 
 /* Has a mark of that number a threshold of its own? */
@@ -209,7 +187,7 @@ int mark_threshold_find(const char *text, struct lt_threshold *found)
 {
 	int nr;
 
-	if (!mark_name_is_valid(text))
+	if (!latency_tracker_end_name_is_valid(text))
 		return -EINVAL;
 	nr = mark_name_get(text);
 	if (nr < 0)

@@ -123,7 +123,7 @@ static int parse_probe(char *text, struct mark_probe *probe)
 		return refuse("\"%s\" is none: NAME=PATH:OFFSET or NAME=PATH:BEGIN-END", text);
 	*path++ = '\0';
 	*places++ = '\0';
-	if (!mark_name_is_valid(text))
+	if (!latency_tracker_end_name_is_valid(text))
 		return refuse("\"%s\" is no name: use letters, digits and _ . - /, up to %u",
 			      text, LT_MARK_NAME - 1);
 	strscpy(probe->name, text, sizeof(probe->name));

@@ -151,6 +151,25 @@ void mark_scan_remove(struct mark_space *space)
 	mutex_unlock(&spaces_lock);
 }
 
+/**
+ * mark_scan_each() - visit all spaces
+ * @visit: called for each, under its lock
+ *
+ * Context: Task, may sleep.
+ */
+void mark_scan_each(void (*visit)(struct mark_space *space))
+{
+	struct mark_space *space;
+
+	mutex_lock(&spaces_lock);
+	list_for_each_entry(space, &spaces, list) {
+		mutex_lock(&space->lock);
+		visit(space);
+		mutex_unlock(&space->lock);
+	}
+	mutex_unlock(&spaces_lock);
+}
+
 /* Before there are spaces. Returns 0 or -ENOMEM. */
 int mark_scan_start(void)
 {

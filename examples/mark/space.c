@@ -99,6 +99,7 @@ static int add_mark(struct mark_space *space, const char *name)
 	space->mark[space->nr_marks] = mark;
 	/* Pairs with the acquire in find_mark(). */
 	smp_store_release(&space->nr_marks, space->nr_marks + 1);
+	mark_ends_tell(space);
 	return space->nr_marks - 1;
 }
 
@@ -192,6 +193,7 @@ static int add_thread(struct mark_space *space, int nr)
 		mark_user_give(&space->user->threads, 1);
 		return -ENOMEM;
 	}
+	thread->asked = mark_ends_number(space);
 	mark_time_add(thread);
 	atomic_long_inc(&mark_counts.threads);
 	/* Pairs with the acquire in mark_space_mine(). */

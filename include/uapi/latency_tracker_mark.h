@@ -96,6 +96,7 @@ struct lt_mark_cell {
  * @reserved: 0
  * @frame: nested operations, the outermost one first
  * @cell: operations in time: a hash table, see lt_mark_cell_at()
+ * @last_ns: by mark: when this thread has ended an operation of it last; 0: never yet
  *
  * The kernel writes the fields in front of @ended, the thread those from there on.
  */
@@ -111,6 +112,7 @@ struct lt_mark_thread {
 	__u64 reserved[7];
 	struct lt_mark_frame frame[LT_MARK_DEPTH];
 	struct lt_mark_cell cell[LT_MARK_CELLS];
+	__u64 last_ns[LT_MARK_MAX];
 };
 
 /* For mmap(); a multiple of all sizes of a page. */

@@ -41,6 +41,7 @@ int main(void)
     SAY(offsetof(struct lt_mark_thread, frame)); SAY(offsetof(struct lt_mark_thread, cell));
     SAY(offsetof(struct lt_mark_frame, run_ns)); SAY(offsetof(struct lt_mark_cell, sum_ns));
     SAY(LT_MARK_SLOTS); SAY(LT_MARK_SLOTS_OFFSET); SAY(LT_MARK_SLOT_FRAME(0)); SAY(LT_MARK_BEGIN_SHARED); SAY(LT_MARK_END_SHARED);
+    SAY(offsetof(struct lt_mark_thread, last_ns));
     while (scanf("%u %llu", &mark, &delay) == 2)
         printf("key %u\nslot %u\n", lt_mark_key(mark, delay), lt_mark_slot_at(mark, delay));
     return 0;
@@ -121,6 +122,9 @@ class Device:
         ended, dropped = self.read((thread + 1) * self.user.AREA + 64, '=II')
         return ended, dropped
 
+    def last(self, mark: int, thread: int = 0) -> int:
+        return self.read((thread + 1) * self.user.AREA + self.user.LAST_AT + 8 * mark, '=Q')[0]
+
     def cells(self, thread: int = 0) -> dict[int, tuple[int, int]]:
         base = (thread + 1) * self.user.AREA + self.user.CELL_AT
         all_of = [self.read(base + i * self.user.CELL_SIZE, '=IIQ') for i in range(self.user.CELLS)]
@@ -152,13 +156,13 @@ def test_it_is_as_the_header_says(tmp_path: Path) -> None:
     told = subprocess.run([tmp_path / 'c'], input=''.join(f'{mark} {delay}\n' for mark, delay in pairs), text=True,
                           stdout=subprocess.PIPE, check=True).stdout.splitlines()
     values = [int(line.split()[-1]) for line in told]
-    assert values[:27] == [
+    assert values[:28] == [
         user.DEFINE, user.THREAD, user.END, user.VERSION, user.AREA, user.MARKS, user.DEPTH, user.CELLS, user.PROBES,
         user.HEAD_SIZE, user.THREAD_SIZE, user.FRAME_SIZE, 4 * user.HEAD_ON, 8 * user.HEAD_LEAST, 8 * user.RUN_NS,
         8 * user.IN_NS, 4 * user.ENDED, 4 * user.DROPPED, user.FRAMES, user.CELL_AT, 24, 8,
-        user.SLOTS, user.SLOTS_AT, user.SLOT_FRAME, user.BEGIN_SHARED, user.END_SHARED]
-    assert values[27::2] == [user._key(mark, delay) for mark, delay in pairs]
-    assert values[28::2] == [user._slot_at(mark, ident) for mark, ident in pairs]
+        user.SLOTS, user.SLOTS_AT, user.SLOT_FRAME, user.BEGIN_SHARED, user.END_SHARED, user.LAST_AT]
+    assert values[28::2] == [user._key(mark, delay) for mark, delay in pairs]
+    assert values[29::2] == [user._slot_at(mark, ident) for mark, ident in pairs]
 
 
 def test_nested(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,12 +173,14 @@ def test_nested(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
         with inner(8):
             assert device.frames() == [(1, 0, 7, 10**9, 2**64 - 1), (1, 1, 8, 10**9 + 5, 2**64 - 1)]
             step(100)
+        assert (device.last(0), device.last(1)) == (0, 10**9 + 105)
         with pytest.raises(KeyError), inner(9):
             step(101)
             raise KeyError
         assert len(device.frames()) == 1
     assert not device.frames() and device.counts() == (3, 0) and not device.told
     key = device.user._key
+    assert device.last(0) == device.last(1) == 10**9 + 206
     assert device.cells() == {key(1, 100): (2, 201), key(0, 206): (1, 206)}
 
 

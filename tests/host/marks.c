@@ -139,6 +139,32 @@ static void test_nesting(void)
 	EXPECT_EQ(fake.ends, 0);
 }
 
+/* When an operation of a mark has ended last; what was left inside of it has not. */
+static void test_last_end(void)
+{
+	u64 at;
+
+	start(3);
+	lt_mark_begin(2, 7);
+	lt_mark_begin(1, 8);
+	fake.now_ns += 5;
+	lt_mark_end(1, 8);
+	EXPECT_EQ(area->last_ns[1], fake.now_ns);
+	EXPECT_EQ(area->last_ns[2], 0);
+	at = fake.now_ns;
+	fake.now_ns += 5;
+	lt_mark_begin(1, 8);
+	fake.head->least_ns = 1;
+	fake.now_ns += 5;
+	lt_mark_end(2, 7);
+	EXPECT_EQ(fake.ends, 1);
+	EXPECT_EQ(area->last_ns[2], fake.now_ns);
+	EXPECT_EQ(area->last_ns[1], at);
+	lt_mark_end(1, 8);
+	EXPECT_EQ(area->last_ns[1], at);
+	EXPECT_EQ(area->last_ns[0], 0);
+}
+
 /* The 9th and the 10th have no frame, and their ends take none. */
 static void test_too_deep(void)
 {
@@ -448,6 +474,7 @@ static const struct ktap_test tests[] = {
 	{ "define", test_define, 0, NULL },
 	{ "no_device", test_no_device, 0, NULL },
 	{ "nesting", test_nesting, 0, NULL },
+	{ "last_end", test_last_end, 0, NULL },
 	{ "too_deep", test_too_deep, 0, NULL },
 	{ "missing_end", test_missing_end, 0, NULL },
 	{ "no_begin", test_no_begin, 0, NULL },

@@ -84,6 +84,9 @@ static void test_other_thread(void)
 	EXPECT_EQ(pending(), 0);
 	EXPECT_EQ(fake_area(0)->ended, 0);
 	EXPECT_EQ(fake_area(1)->ended, 1);
+	/* The thread that ends it is the one that has. */
+	EXPECT_EQ(fake_area(0)->last_ns[1], 0);
+	EXPECT_EQ(fake_area(1)->last_ns[1], fake.now_ns);
 	lt_mark_end_id(1, 7);
 	EXPECT_EQ(ended(), 1);
 	EXPECT_EQ(slot->seq, 4);

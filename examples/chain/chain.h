@@ -15,6 +15,23 @@ struct lt_threshold;
 
 extern struct lt_usecase chain_usecase;
 
+/**
+ * struct chain_ended - an activation that ends: out_data of its verdict
+ * @task: whose
+ * @by: what has told that the work is done
+ */
+struct chain_ended {
+	struct task_struct *task;
+	enum lt_chain_done by;
+};
+
+/* done.c */
+enum lt_chain_done chain_done(const struct task_struct *task, u64 ran_ns, u64 *end_ns);
+void chain_done_count(enum lt_chain_done by);
+bool chain_is_wanted(const struct latency_tracker_verdict *verdict);
+int chain_done_start(void);
+void chain_done_stop(void);
+
 /* origin.c */
 const struct lt_chain_origin *chain_origin_here(void);
 bool chain_origin_is_wanted(const struct lt_chain_origin *origin);
@@ -32,7 +49,7 @@ void probe_softirq_exit(void *data, unsigned int vec);
 /* stages.c */
 int chain_stages_start(void);
 void chain_stages_stop(void);
-void chain_stages_count(const struct lt_chain *chain, u64 now_ns);
+void chain_stages_count(const struct lt_chain *chain, u64 end_ns);
 
 /* report.c */
 int chain_report_start(void);

@@ -15,12 +15,13 @@ static u64 id_of(const struct lt_chain *chain)
 	return chain->origin.irq + 1;
 }
 
-/* @out_data is the task. */
 void chain_group_ids(const void *key, const void *priv, const void *out_data,
 		     u64 *id)
 {
+	const struct chain_ended *ended = out_data;
+
 	id[0] = id_of(priv);
-	id[1] = lt_group_of_task(out_data);
+	id[1] = lt_group_of_task(ended->task);
 }
 
 int chain_group_name(u64 id, char *name)
@@ -53,8 +54,9 @@ int chain_threshold_find(const char *text, struct lt_threshold *found)
 void chain_belongs(const struct latency_tracker_verdict *verdict,
 		   struct lt_belongs *to)
 {
+	const struct chain_ended *ended = verdict->out_data;
 	const struct lt_chain *chain = verdict->priv;
 
 	to->id = id_of(chain);
-	to->task = verdict->out_data ?: lt_task_find(verdict, chain->pid);
+	to->task = ended ? ended->task : lt_task_find(verdict, chain->pid);
 }

@@ -11,14 +11,16 @@
  *
  * The chain begins when the task is woken, with the time of the timer or handler that wakes it: so
  * one that wakes nobody costs no event. The work is done when the task sleeps by itself, or is
- * about to when the next timer comes: what it was woken by then is another chain. A task that was
- * not asleep is not woken: if it has overrun its period, and looks at its timer without sleeping,
- * there is no chain for that.
+ * about to when the next timer comes: what it was woken by then is another chain. With done=NAME it
+ * is done when the task has ended its mark of that name, wherever it has slept before.
+ *
+ * A task that was not asleep is not woken: if it has overrun its period, and looks at its timer
+ * without sleeping, there is no chain for that.
  *
  * How long hardware has waited for its handler is not known.
  *
- * The files: origin.c knows what is served on a CPU, stages.c has the profiles, groups.c the
- * groups.
+ * The files: origin.c knows what is served on a CPU, done.c when work is done, stages.c has the
+ * profiles, groups.c the groups.
  */
 #include <linux/err.h>
 #include <linux/preempt.h>
@@ -84,37 +86,44 @@ static void runs(struct latency_tracker *tracker, struct task_struct *task,
 				       &running);
 }
 
+/* @is_over: whether its work is done, or not */
 struct ending {
 	struct latency_tracker *tracker;
 	struct task_struct *task;
+	bool is_over;
 };
 
-static bool end(struct latency_tracker_event *event, void *arg)
+static bool on_end(struct latency_tracker_event *event, void *arg)
 {
 	const struct lt_chain *chain = latency_tracker_event_priv(event);
-	u64 now_ns = latency_tracker_clock();
 	struct ending *ending = arg;
+	struct chain_ended ended = { .task = ending->task };
 	struct lt_chain stages;
+	u64 end_ns;
 
 	/* It is woken while it goes to sleep: that is the begin, not the end. */
 	if (!chain->ran_ns)
+		return false;
+	ended.by = chain_done(ending->task, chain->ran_ns, &end_ns);
+	if (ended.by == LT_CHAIN_NOT_DONE && !ending->is_over)
 		return false;
 	/* The next one of the task may begin at once. */
 	stages.origin = chain->origin;
 	stages.waking_ns = chain->waking_ns;
 	stages.ran_ns = chain->ran_ns;
-	if (latency_tracker_event_end(ending->tracker, event, 0, ending->task,
-				      now_ns) >= 0)
-		chain_stages_count(&stages, now_ns);
+	if (latency_tracker_event_end(ending->tracker, event, 0, &ended, end_ns) >= 0) {
+		chain_stages_count(&stages, end_ns);
+		chain_done_count(ended.by);
+	}
 	return false;
 }
 
-/* The work of @task is done, if it has begun. */
-static void done(struct latency_tracker *tracker, struct task_struct *task)
+/* The work of @task may be done, if it has begun. With @is_over there will be no more of it. */
+static void done(struct latency_tracker *tracker, struct task_struct *task, bool is_over)
 {
-	struct ending ending = { .tracker = tracker, .task = task };
+	struct ending ending = { .tracker = tracker, .task = task, .is_over = is_over };
 
-	latency_tracker_for_each_event(tracker, &task, sizeof(task), end, &ending);
+	latency_tracker_for_each_event(tracker, &task, sizeof(task), on_end, &ending);
 }
 
 /*
@@ -147,7 +156,7 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 
 	if (likely(!origin) || !may_begin(task, origin))
 		return;
-	done(data, task);
+	done(data, task, true);
 	chain = latency_tracker_slot_begin(data, lt_task_key(task), 0);
 	if (IS_ERR_OR_NULL(chain))
 		return;
@@ -179,7 +188,7 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 		return;
 	chain_thread_sleeps(prev);
 	if (lt_task_passes(&chain_usecase, prev))
-		done(data, prev);
+		done(data, prev, prev->flags & PF_EXITING);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
@@ -215,6 +224,7 @@ struct lt_usecase chain_usecase = {
 	LT_PROBES(probes),
 	LT_KEEPS(keeps),
 	.report = chain_report,
+	.is_wanted = chain_is_wanted,
 	.usec_threshold = USEC_THRESHOLD,
 	.max_events = MAX_EVENTS,
 	.grow_limit = GROW_LIMIT,
@@ -241,11 +251,16 @@ static int __init chain_init(void)
 	err = chain_stages_start();
 	if (err)
 		goto err_report;
-	err = lt_usecase_start(&chain_usecase);
+	err = chain_done_start();
 	if (err)
 		goto err_stages;
+	err = lt_usecase_start(&chain_usecase);
+	if (err)
+		goto err_done;
 	return 0;
 
+err_done:
+	chain_done_stop();
 err_stages:
 	chain_stages_stop();
 err_report:
@@ -258,6 +273,7 @@ module_init(chain_init);
 static void __exit chain_exit(void)
 {
 	lt_usecase_stop(&chain_usecase);
+	chain_done_stop();
 	chain_stages_stop();
 	chain_report_stop();
 }

@@ -91,16 +91,18 @@ static void report_pending(const struct latency_tracker_verdict *verdict)
 	rcu_read_lock();
 	task = lt_task_find(verdict, chain.pid);
 	if (task)
-		lt_trace(chain_latency, verdict, task, &chain);
+		lt_trace(chain_latency, verdict, task, &chain, LT_CHAIN_NOT_DONE);
 	rcu_read_unlock();
 }
 
 void chain_report(const struct latency_tracker_verdict *verdict)
 {
+	const struct chain_ended *ended = verdict->out_data;
+
 	if (!trace_chain_latency_enabled())
 		return;
 	if (verdict->flag == LATENCY_TRACKER_ENDED)
-		lt_trace(chain_latency, verdict, verdict->out_data, verdict->priv);
+		lt_trace(chain_latency, verdict, ended->task, verdict->priv, ended->by);
 	else
 		report_pending(verdict);
 }

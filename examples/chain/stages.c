@@ -72,7 +72,7 @@ static void count(enum stage stage, u64 from, u64 to)
 }
 
 /* A chain has ended. When a line was raised is not known. */
-void chain_stages_count(const struct lt_chain *chain, u64 now_ns)
+void chain_stages_count(const struct lt_chain *chain, u64 end_ns)
 {
 	if (!latency_tracker_get_profile(chain_usecase.tracker))
 		return;
@@ -80,5 +80,5 @@ void chain_stages_count(const struct lt_chain *chain, u64 now_ns)
 		count(RAISE, chain->origin.start_ns, chain->origin.handler_ns);
 	count(HANDLING, chain->origin.handler_ns, chain->waking_ns);
 	count(WAITING, chain->waking_ns, chain->ran_ns);
-	count(WORKING, chain->ran_ns, now_ns);
+	count(WORKING, chain->ran_ns, end_ns);
 }

@@ -24,6 +24,12 @@ def test_timer() -> None:
         '0 ns, 0 %, until it was woken', '6.00 ms, 15 %, waiting for a CPU: hog (8) had it last', '4.00 ms, 10 %, at work']
 
 
+def test_undone() -> None:
+    """Its mark had not ended when it was woken for the next time."""
+    assert words(chain(stage='working')).text == (
+        'loop (9), woken by a timer, was not done when it was to begin again, after 40.0 ms, mostly until its timer was served')
+
+
 def test_line() -> None:
     """What is not known is said to be unknown, and what is not over is none."""
     of = words(chain('pending', irq=24, via='thread', stage='waiting', handling=10 * MS, waiting=30 * MS, working=-1, **{'raise': -1}))

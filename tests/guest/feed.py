@@ -131,6 +131,10 @@ def mark_named(text):
     return text if re.fullmatch(rb'[A-Za-z0-9_.-][A-Za-z0-9_./-]{0,46}', text) else None
 
 
+def mark_or_none(f, text):
+    return mark_named(text) if text else text
+
+
 def kind_named(text):
     return text if text in KINDS else None
 
@@ -330,6 +334,7 @@ FORMATS = (
     Format('network/parameters/dev', device, 1, (1 << 31) - 1),
     Format('/protocol', protocol, 1, 65535),
     Format('/probes', no_place),
+    Format('chain/parameters/done', mark_or_none),
     Format('/calls', calls, 0, 1023),
     Format('/irq', choice, 0, (1 << 31) - 1, none=True),
     Format('/vector', choice, 0, 9, none=True, names=VECTORS),
@@ -365,7 +370,7 @@ WORDS = [
     'read,write', 'write,read,0', '!poll,!futex', 'poll,!futex', '!read,write', 'read,,write', '!',
     '!!read', 'read ,write', 'waitpid', '1023',
     '/', '//', '/none', '/none/', '/\n', '/\n/', '/.', ' /',
-    'true', 'text', 'NaN', 'inf', '1e3', '1.5', '5us', '1s', '5 5', ' 5', '%s%n', '0x', '0xg', '+',
+    'cycle', 'a' * 47, 'a' * 48, 'true', 'text', 'NaN', 'inf', '1e3', '1.5', '5us', '1s', '5 5', ' 5', '%s%n', '0x', '0xg', '+',
     '-', '-0', '-1', '-7', '--', '--1', '+-1', '0b1', '010', '5;', "'5'", '$(id)', '9' * 23, '\0',
     '\u00e4', '\u00c4th0', '\u20ac', '\u0665', '\uff15', '\U0001f427', '5\u00a0', '\x7f',
     '\x1b[2J', '', '9' * 5000, 'a' * 4095,

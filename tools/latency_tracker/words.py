@@ -325,8 +325,9 @@ def _chain(report: Report) -> Words:
     irq = report.number('irq')
     times = {stage: report.number(stage) for stage in CHAIN_STAGES}
     longest = max(times, key=lambda stage: times[stage])
-    text = (f'{_task(report)}, woken by {f"interrupt {irq}" if irq >= 0 else "a timer"}, '
-            f'{"was done after" if report.ended else "is not done after"} {human(report.delay_ns)}, '
+    how = 'is not done' if not report.ended else 'was done' if report.text('stage') == 'done' else (
+        'was not done when it was to begin again,')
+    text = (f'{_task(report)}, woken by {f"interrupt {irq}" if irq >= 0 else "a timer"}, {how} after {human(report.delay_ns)}, '
             f'mostly {CHAIN_STAGES[longest]}')
     details = [f'{human(ns)}, {100 * ns / max(report.delay_ns, 1):.0f} %, {CHAIN_STAGES[stage]}{_chain_why(report, stage)}'
                for stage, ns in times.items() if ns >= 0]

@@ -7,8 +7,11 @@
  *	latency-tracker start mark thresholds=cycle:500us
  *	./control_loop [SECONDS]
  *
- * The mark is the work of a cycle. That a cycle begins late is the kernel's: the tracker wakeup
- * reports that.
+ * The mark is the work of a cycle. That a cycle begins late is the kernel's: with
+ *
+ *	latency-tracker start chain done=cycle
+ *
+ * the whole is measured, from the moment for which the timer is set to the end of the mark.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -29,6 +29,13 @@ enum lt_chain_stage {
 	LT_CHAIN_DONE,
 };
 
+/* What has told that the work is done; LT_VALUES_CHAIN_DONE has the names. */
+enum lt_chain_done {
+	LT_CHAIN_NOT_DONE,
+	LT_CHAIN_BY_SLEEP,
+	LT_CHAIN_BY_MARK,
+};
+
 /**
  * struct lt_chain_origin - what has woken a task
  * @start_ns: when the timer should have expired; of a line the same as @handler_ns
@@ -105,10 +112,9 @@ static inline s64 lt_chain_working(const struct lt_chain *chain, u64 now_ns)
 	return chain->ran_ns ? lt_chain_from_to(chain->ran_ns, now_ns) : -1;
 }
 
-static inline u32 lt_chain_stage(const struct latency_tracker_verdict *verdict,
-				 const struct lt_chain *chain)
+static inline u32 lt_chain_stage(const struct lt_chain *chain, enum lt_chain_done by)
 {
-	if (verdict->flag == LATENCY_TRACKER_ENDED)
+	if (by != LT_CHAIN_NOT_DONE)
 		return LT_CHAIN_DONE;
 	return chain->ran_ns ? LT_CHAIN_WORKING : LT_CHAIN_WAITING;
 }
@@ -122,11 +128,15 @@ static inline u32 lt_chain_stage(const struct latency_tracker_verdict *verdict,
 #define LT_VALUES_CHAIN_STAGE(FIRST, NEXT)				\
 	FIRST(0, "waiting") NEXT(1, "working") NEXT(2, "done")
 
+/* enum lt_chain_done */
+#define LT_VALUES_CHAIN_DONE(FIRST, NEXT)				\
+	FIRST(0, "nothing") NEXT(1, "sleep") NEXT(2, "mark")
+
 #define LT_PROTO_CHAIN_LATENCY						\
 	TP_PROTO(const struct latency_tracker_verdict *verdict,		\
 		 const struct task_struct *task,			\
-		 const struct lt_chain *chain)
-#define LT_ARGS_CHAIN_LATENCY	TP_ARGS(verdict, task, chain)
+		 const struct lt_chain *chain, enum lt_chain_done by)
+#define LT_ARGS_CHAIN_LATENCY	TP_ARGS(verdict, task, chain, by)
 #define LT_FIELDS_CHAIN_LATENCY(F)					\
 	F(INT, u64, delay, verdict->delay_ns)				\
 	F(INT, u64, start, verdict->start_ns)				\
@@ -151,7 +161,8 @@ static inline u32 lt_chain_stage(const struct latency_tracker_verdict *verdict,
 	F(INT, int, prev_prio, chain->prev_prio)			\
 	F(ENUM, u32, flag, FLAG, verdict->flag)				\
 	F(ENUM, u32, via, CHAIN_VIA, chain->origin.via)			\
-	F(ENUM, u32, stage, CHAIN_STAGE, lt_chain_stage(verdict, chain)) \
+	F(ENUM, u32, stage, CHAIN_STAGE, lt_chain_stage(chain, by))	\
+	F(ENUM, u32, done_by, CHAIN_DONE, by)				\
 	F(STACK, stack, &chain->stack)
 
 TRACE_EVENT(chain_latency,
@@ -162,11 +173,12 @@ TRACE_EVENT(chain_latency,
 
 	TP_fast_assign(LT_FIELDS_CHAIN_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, delay=%llu, flag=%s, start=%llu, stage=%s, irq=%d, function=%ps, via=%s, cpu=%d, raise=%lld, slack=%llu, handling=%lld, waiting=%lld, working=%lld, interrupted_comm=%s, interrupted_pid=%d, run_cpu=%d, prev_comm=%s, prev_pid=%d, prev_prio=%d, cgroup_id=%llu, stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, delay=%llu, flag=%s, start=%llu, stage=%s, done_by=%s, irq=%d, function=%ps, via=%s, cpu=%d, raise=%lld, slack=%llu, handling=%lld, waiting=%lld, working=%lld, interrupted_comm=%s, interrupted_pid=%d, run_cpu=%d, prev_comm=%s, prev_pid=%d, prev_prio=%d, cgroup_id=%llu, stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->prio,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
-		  LT_SHOW(CHAIN_STAGE, __entry->stage), __entry->irq,
+		  LT_SHOW(CHAIN_STAGE, __entry->stage),
+		  LT_SHOW(CHAIN_DONE, __entry->done_by), __entry->irq,
 		  LT_SHOW_ADDR(__entry->function),
 		  LT_SHOW(CHAIN_VIA, __entry->via), __entry->cpu,
 		  __entry->raise, __entry->slack, __entry->handling,

@@ -90,5 +90,6 @@ int cmd_fuzz(char **argv);
 int cmd_probed(char **argv);
 int cmd_activation(char **argv);
 int cmd_cycle(char **argv);
+int cmd_marked(char **argv);
 
 #endif /* TESTS_GUEST_INJECT_H */

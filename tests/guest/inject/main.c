@@ -78,6 +78,7 @@ static const struct {
 	{ "probed", 1, cmd_probed },
 	{ "activation", 2, cmd_activation },
 	{ "cycle", 3, cmd_cycle },
+	{ "marked", 4, cmd_marked },
 };
 
 static int run(int argc, char **argv)

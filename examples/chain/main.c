@@ -179,16 +179,24 @@ static void probe_sched_wakeup(void *data, struct task_struct *task)
 		runs(data, task, NULL);
 }
 
-static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
-			    struct task_struct *next, unsigned int prev_state)
+/* A task leaves its CPU. */
+static void leaves(struct latency_tracker *tracker, struct task_struct *prev,
+		   unsigned int prev_state)
 {
-	if (!is_idle_task(next) && lt_task_passes(&chain_usecase, next))
-		runs(data, next, prev);
 	if (is_idle_task(prev) || lt_switch_is_runnable(prev, prev_state))
 		return;
 	chain_thread_sleeps(prev);
 	if (lt_task_passes(&chain_usecase, prev))
-		done(data, prev, prev->flags & PF_EXITING);
+		done(tracker, prev, prev->flags & PF_EXITING);
+}
+
+/* @next runs behind this: if @prev is late, its report takes some us of the wait of @next. */
+static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
+			    struct task_struct *next, unsigned int prev_state)
+{
+	leaves(data, prev, prev_state);
+	if (!is_idle_task(next) && lt_task_passes(&chain_usecase, next))
+		runs(data, next, prev);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)

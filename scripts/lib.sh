@@ -21,6 +21,9 @@
 #   apt_download DIR SUITE PACKAGE...
 #                             download packages of another suite of Debian, from the
 #                             archive that this machine uses, into the new directory DIR
+#   apt_missing DIR NAME PACKAGE...
+#                             the same for packages that the root file system of kernel NAME
+#                             has not, and what they need besides
 #   get_lttng DIR [SUITE]     put the source of lttng-modules, as SUITE or this machine's
 #                             suite has it, into the new directory DIR
 #   need_setup NAME           install what is missing (scripts/setup) for guests with
@@ -173,10 +176,10 @@ as_root()
 	fi
 }
 
-apt_download()
+# The variable apt of the caller: apt-get for another suite of Debian, with its state in the new directory $1.
+_apt_of()
 {
-	local dir=$1 suite=$2 uri uri_format apt=()
-	shift 2
+	local dir=$1 suite=$2 uri uri_format
 
 	# shellcheck disable=SC2016 # apt expands it
 	uri_format='$(REPO_URI)'
@@ -190,8 +193,29 @@ apt_download()
 	     -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$dir/lists"
 	     -o Dir::Cache="$dir/cache" -o APT::Sandbox::User="$(id -un)"
 	     -o Debug::NoLocking=1)
+}
+
+apt_download()
+{
+	local dir=$1 suite=$2 apt=()
+	shift 2
+
+	_apt_of "$dir" "$suite" || return
 	"${apt[@]}" update &&
 	(cd "$dir" && "${apt[@]}" download "${@/%//$suite}")
+}
+
+apt_missing()
+{
+	local dir=$1 name=$2 apt=() status
+	shift 2
+
+	status=$(rootfs_dir "$name")/root/var/lib/dpkg/status || return
+	_apt_of "$dir" "$(kernel_value "$name" suite)" || return
+	apt+=(-o Dir::State::Status="$status" -o APT::Architecture="$(kernel_value "$name" arch)")
+	"${apt[@]}" update &&
+	"${apt[@]}" -y --no-install-recommends --download-only install "$@" &&
+	mv -t "$dir" "$dir"/cache/archives/*.deb
 }
 
 get_lttng()

@@ -69,7 +69,7 @@ static void copy(struct lt_chain *chain, const struct lt_chain *from)
 	u64 ran_ns = smp_load_acquire(&from->ran_ns);	/* pairs with note_run() */
 
 	/* What changes meanwhile is what the switch writes, which is replaced below. */
-	*chain = data_race(*from);
+	data_race(memcpy(chain, from, sizeof(*chain)));
 	chain->ran_ns = ran_ns;
 	if (ran_ns)
 		return;

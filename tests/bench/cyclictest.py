@@ -327,7 +327,7 @@ def agree(args: argparse.Namespace) -> int:
 # --- with and without -----------------------------------------------------------------
 
 def maximum(args: argparse.Namespace) -> int:
-    values: dict[str, list[int]] = {'without': [], 'with': []}
+    values: dict[str, list[int]] = {'without': [], 'with': [], 'quiet': []}
     print(f'  {"cyclictest, us":18} {"mean":>8} {"p99.9":>8} {"max":>8}')
     for number in range(1, args.rounds + 1):
         for name, into in values.items():
@@ -338,9 +338,16 @@ def maximum(args: argparse.Namespace) -> int:
     total = {name: figures(found) for name, found in values.items()}
     for name, line in total.items():
         print(f'  {f"all {name}":18} ' + ' '.join(f'{in_us(line[key]):>8}' for key in ('mean', 'p99.9', 'max')))
-    above = {key: total['with'][key] - total['without'][key] for key in ('mean', 'p99.9', 'max')}
-    print(f'  {"difference":18} ' + ' '.join(f'{in_us(value):>8}' for value in above.values()))
-    print(f'  {"in instructions":18} ' + ' '.join(f'{value / 2:8.0f}' for value in above.values()))
+    above = {}
+    for name in ('quiet', 'with'):
+        above = {key: total[name][key] - total['without'][key] for key in ('mean', 'p99.9', 'max')}
+        print(f'  {f"more, {name}":18} ' + ' '.join(f'{in_us(value):>8}' for value in above.values()))
+        print(f'  {"in instructions":18} ' + ' '.join(f'{value / 2:8.0f}' for value in above.values()))
+    late: Counter[str] = Counter()
+    for text in (args.directory / 'late').read_text(encoding='ascii').splitlines():
+        tracker, number = text.split()
+        late[tracker] += int(number)
+    print('  late meanwhile, at the defaults: ' + ', '.join(f'{tracker} {number}' for tracker, number in late.items() if number))
     result = above['max'] <= ABOVE
     print(f'  {"reached" if result else "MISSED"}: the maximum is {in_us(above["max"])} us above, '
           f'{ABOVE // 1000} us are allowed')

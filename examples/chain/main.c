@@ -86,11 +86,17 @@ static void runs(struct latency_tracker *tracker, struct task_struct *task,
 				       &running);
 }
 
-/* @is_over: whether its work is done, or not */
+/* What a task does that may end its activation. */
+enum step {
+	SLEEPS,
+	BEGINS_AGAIN,
+	DIES,
+};
+
 struct ending {
 	struct latency_tracker *tracker;
 	struct task_struct *task;
-	bool is_over;
+	enum step step;
 };
 
 static bool on_end(struct latency_tracker_event *event, void *arg)
@@ -105,7 +111,10 @@ static bool on_end(struct latency_tracker_event *event, void *arg)
 	if (!chain->ran_ns)
 		return false;
 	ended.by = chain_done(ending->task, chain->ran_ns, &end_ns);
-	if (ended.by == LT_CHAIN_NOT_DONE && !ending->is_over)
+	if (ended.by == LT_CHAIN_NOT_DONE && ending->step == SLEEPS)
+		return false;
+	/* It will, for the last time. */
+	if (ended.by == LT_CHAIN_BY_SLEEP && ending->step == DIES)
 		return false;
 	/* The next one of the task may begin at once. */
 	stages.origin = chain->origin;
@@ -118,10 +127,10 @@ static bool on_end(struct latency_tracker_event *event, void *arg)
 	return false;
 }
 
-/* The work of @task may be done, if it has begun. With @is_over there will be no more of it. */
-static void done(struct latency_tracker *tracker, struct task_struct *task, bool is_over)
+/* The work of @task may be done, if it has begun. */
+static void done(struct latency_tracker *tracker, struct task_struct *task, enum step step)
 {
-	struct ending ending = { .tracker = tracker, .task = task, .is_over = is_over };
+	struct ending ending = { .tracker = tracker, .task = task, .step = step };
 
 	latency_tracker_for_each_event(tracker, &task, sizeof(task), on_end, &ending);
 }
@@ -156,7 +165,7 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 
 	if (likely(!origin) || !may_begin(task, origin))
 		return;
-	done(data, task, true);
+	done(data, task, BEGINS_AGAIN);
 	chain = latency_tracker_slot_begin(data, lt_task_key(task), 0);
 	if (IS_ERR_OR_NULL(chain))
 		return;
@@ -187,7 +196,7 @@ static void leaves(struct latency_tracker *tracker, struct task_struct *prev,
 		return;
 	chain_thread_sleeps(prev);
 	if (lt_task_passes(&chain_usecase, prev))
-		done(tracker, prev, prev->flags & PF_EXITING);
+		done(tracker, prev, SLEEPS);
 }
 
 /* @next runs behind this: if @prev is late, its report takes some us of the wait of @next. */
@@ -203,6 +212,15 @@ LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
 
 LT_DEFINE_PROBE_HRTIMER_EXPIRE_ENTRY(chain_timer_begins)
 
+/* Its marks are known still; before its last switch they may be gone. */
+static void on_sched_process_exit(void *data, struct task_struct *task)
+{
+	if (lt_task_passes(&chain_usecase, task))
+		done(data, task, DIES);
+}
+
+LT_DEFINE_PROBE_SCHED_PROCESS_EXIT(on_sched_process_exit)
+
 static void probe_sched_process_free(void *data, struct task_struct *task)
 {
 	chain_thread_gone(task);
@@ -211,6 +229,7 @@ static void probe_sched_process_free(void *data, struct task_struct *task)
 
 static struct lt_probe probes[] = {
 	LT_PROBE(sched_process_free),
+	LT_PROBE(sched_process_exit),
 	LT_PROBE(sched_switch),
 	LT_PROBE(sched_wakeup),
 	LT_PROBE(sched_waking),

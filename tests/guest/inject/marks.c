@@ -68,9 +68,10 @@ static int nested(char **argv)
 
 	prctl(PR_SET_NAME, "lt-marks");
 	signal(SIGUSR1, on_enough);
-	/* It has its memory by then. */
+	/* It has its memory by then, and its CPU time from its next switch on. */
 	lt_mark_begin(outer, 1);
 	lt_mark_end(outer, 1);
+	usleep(1000);
 	if (is_held())
 		printf("pid=%d tgid=%d\n", own_pid(), getpid());
 	wait_until_told();

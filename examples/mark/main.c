@@ -154,10 +154,11 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	preempt_enable();
 }
 
-/* What has ended was asked about before. */
-static bool may_report(const struct latency_tracker_verdict *verdict,
-		       const struct lt_mark_operation *of)
+/* What has ended was asked about before. What is refused has no path and no action, either. */
+static bool may_report(const struct latency_tracker_verdict *verdict)
 {
+	const struct lt_mark_operation *of = verdict->priv;
+
 	if (verdict->flag == LATENCY_TRACKER_ENDED || verdict->asked)
 		return true;
 	return of->uid == LT_MARK_NOBODY ? mark_name_may_report(of->mark) :
@@ -170,8 +171,6 @@ static void report(const struct latency_tracker_verdict *verdict)
 	const s64 *run_ns = verdict->out_data;
 	struct lt_stack none = {};
 
-	if (!may_report(verdict, of))
-		return;
 	if (verdict->flag == LATENCY_TRACKER_ENDED)
 		trace_mark_latency(verdict, of, *run_ns,
 				   raw_smp_processor_id(), &none);
@@ -232,6 +231,7 @@ struct lt_usecase mark_usecase = {
 	LT_PROBES(probes),
 	LT_KEEPS(keeps),
 	.report = report,
+	.is_wanted = may_report,
 	.usec_threshold = USEC_THRESHOLD,
 	.max_events = MAX_EVENTS,
 	.grow_limit = GROW_LIMIT,

@@ -4,7 +4,7 @@
  *
  * Locks, the outer one first: that of core/ends.c, spaces_lock, space->lock, those of mark_events.
  * shared_lock is inside of spaces_lock. names_lock is inside of all these, and of
- * kernel_param_lock() of the module; users_lock is inside of names_lock.
+ * kernel_param_lock() of the module; users_lock is inside of all.
  */
 #ifndef _LT_MARK_MARK_H
 #define _LT_MARK_MARK_H

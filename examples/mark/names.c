@@ -166,16 +166,19 @@ int mark_name(u64 mark, char *name)
  * mark_name_may_report() - is an operation of a probe to be reported that has not ended?
  * @mark: its mark
  *
- * Context: Task, may sleep.
+ * Context: Task.
  * Return: as mark_may_report().
  */
 bool mark_name_may_report(u32 mark)
 {
+	struct mark_name *of;
 	bool may;
 
-	mutex_lock(&names_lock);
-	may = !names[mark] || mark_may_report(&names[mark]->rate);
-	mutex_unlock(&names_lock);
+	/* Not with names_lock, with which others wait for memory. */
+	rcu_read_lock();
+	of = READ_ONCE(names[mark]);	/* pairs with add() */
+	may = !of || mark_may_report(&of->rate);
+	rcu_read_unlock();
 	return may;
 }
 

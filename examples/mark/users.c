@@ -7,8 +7,8 @@
  */
 #include <linux/cred.h>
 #include <linux/err.h>
-#include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 
 #include "examples/mark/mark.h"
 
@@ -17,7 +17,8 @@ unsigned int mark_user_marks = 512;
 unsigned int mark_user_shared = 1024;
 unsigned int mark_user_reports = 1000;
 
-static DEFINE_MUTEX(users_lock);
+/* The tracker's thread takes it, so nothing sleeps with it: not for memory, nor preempted. */
+static DEFINE_SPINLOCK(users_lock);
 static LIST_HEAD(users);
 
 static struct mark_user *find(kuid_t uid)
@@ -31,20 +32,6 @@ static struct mark_user *find(kuid_t uid)
 	return NULL;
 }
 
-static struct mark_user *find_or_make(kuid_t uid)
-{
-	struct mark_user *user = find(uid);
-
-	if (user)
-		return user;
-	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
-	if (!user)
-		return NULL;
-	user->uid = uid;
-	list_add(&user->list, &users);
-	return user;
-}
-
 /**
  * mark_user_get() - the user who opens a space
  *
@@ -54,17 +41,24 @@ static struct mark_user *find_or_make(kuid_t uid)
  */
 struct mark_user *mark_user_get(void)
 {
-	struct mark_user *user;
+	struct mark_user *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT), *user;
 
-	mutex_lock(&users_lock);
-	user = find_or_make(current_euid());
-	if (!user)
-		user = ERR_PTR(-ENOMEM);
-	else if (user->spaces && user->spaces >= READ_ONCE(mark_user_threads))
+	if (!new)
+		return ERR_PTR(-ENOMEM);
+	new->uid = current_euid();
+	spin_lock(&users_lock);
+	user = find(new->uid);
+	if (!user) {
+		list_add(&new->list, &users);
+		user = new;
+		new = NULL;
+	}
+	if (user->spaces && user->spaces >= READ_ONCE(mark_user_threads))
 		user = ERR_PTR(-EDQUOT);
 	else
 		user->spaces++;
-	mutex_unlock(&users_lock);
+	spin_unlock(&users_lock);
+	kfree(new);
 	return user;
 }
 
@@ -85,10 +79,10 @@ static void free_unused(struct mark_user *user)
  */
 void mark_user_put(struct mark_user *user)
 {
-	mutex_lock(&users_lock);
+	spin_lock(&users_lock);
 	user->spaces--;
 	free_unused(user);
-	mutex_unlock(&users_lock);
+	spin_unlock(&users_lock);
 }
 
 /**
@@ -103,10 +97,10 @@ bool mark_user_take(unsigned int *count, const unsigned int *limit)
 {
 	bool may;
 
-	mutex_lock(&users_lock);
+	spin_lock(&users_lock);
 	may = *count < READ_ONCE(*limit);
 	*count += may;
-	mutex_unlock(&users_lock);
+	spin_unlock(&users_lock);
 	return may;
 }
 
@@ -119,9 +113,9 @@ bool mark_user_take(unsigned int *count, const unsigned int *limit)
  */
 void mark_user_give(unsigned int *count, unsigned int nr)
 {
-	mutex_lock(&users_lock);
+	spin_lock(&users_lock);
 	*count -= nr;
-	mutex_unlock(&users_lock);
+	spin_unlock(&users_lock);
 }
 
 /**
@@ -132,10 +126,10 @@ void mark_user_give(unsigned int *count, unsigned int nr)
  */
 void mark_user_give_shared(struct mark_user *user)
 {
-	mutex_lock(&users_lock);
+	spin_lock(&users_lock);
 	user->shared--;
 	free_unused(user);
-	mutex_unlock(&users_lock);
+	spin_unlock(&users_lock);
 }
 
 /* Locked. */
@@ -160,16 +154,16 @@ static bool take_report(struct mark_rate *rate)
  * mark_may_report() - is a late operation to be reported?
  * @rate: of its user, or of its probe
  *
- * Context: Task, may sleep.
+ * Context: Task.
  * Return: false if there were enough in this second, which is counted.
  */
 bool mark_may_report(struct mark_rate *rate)
 {
 	bool may;
 
-	mutex_lock(&users_lock);
+	spin_lock(&users_lock);
 	may = take_report(rate);
-	mutex_unlock(&users_lock);
+	spin_unlock(&users_lock);
 	return may;
 }
 
@@ -177,7 +171,7 @@ bool mark_may_report(struct mark_rate *rate)
  * mark_user_may_report() - is an operation of a user to be reported that has not ended?
  * @uid: of lt_mark_operation
  *
- * Context: Task, may sleep.
+ * Context: Task.
  * Return: as mark_may_report(); true for a user who has nothing any more.
  */
 bool mark_user_may_report(u32 uid)
@@ -185,9 +179,9 @@ bool mark_user_may_report(u32 uid)
 	struct mark_user *user;
 	bool may;
 
-	mutex_lock(&users_lock);
+	spin_lock(&users_lock);
 	user = find(make_kuid(&init_user_ns, uid));
 	may = !user || take_report(&user->rate);
-	mutex_unlock(&users_lock);
+	spin_unlock(&users_lock);
 	return may;
 }

@@ -88,7 +88,7 @@ static int usec_stack_set(const char *val, const struct kernel_param *kp)
 	int err = parse_usec(val, &usec);
 
 	if (!err)
-		WRITE_ONCE(path_usec_stack, usec);	/* pairs with publish() */
+		WRITE_ONCE(path_usec_stack, usec);	/* pairs with look_at_stack() */
 	return err;
 }
 
@@ -109,7 +109,7 @@ static const struct kernel_param_ops usec_stack_ops = {
 	.get = usec_get,
 };
 module_param_cb(usec_stack, &usec_stack_ops, &path_usec_stack, 0644);
-MODULE_PARM_DESC(usec_stack, "Remember the stacks of waits of at least so many microseconds (default 10000)");
+MODULE_PARM_DESC(usec_stack, "Remember the stacks of tasks that have slept for at least so many microseconds (default 10000)");
 
 module_param(waits, uint, 0444);
 MODULE_PARM_DESC(waits, "Waits that each CPU remembers, a power of two from 64 to 65536 (default 4096)");

@@ -164,6 +164,22 @@ static u32 up_to_u32(u64 ns)
 	return min_t(u64, ns, U32_MAX);
 }
 
+/*
+ * Where @task has slept says what for. If it could have run, its stack is of no use but to tell
+ * whether it has called sched_yield(): on a busy machine that is each switch, with interrupts off.
+ */
+static void look_at_stack(struct latency_tracker_wait *wait, struct task_struct *task)
+{
+	u64 least = READ_ONCE(path_usec_stack) * NSEC_PER_USEC;
+
+	if (wait->end_ns - wait->begin_ns < least)
+		return;
+	if (lt_offcpu_could_run(wait->cause))
+		wait->cause = lt_offcpu_state_of_next(wait->cause, task);
+	else if ((wait->ready_ns ?: wait->end_ns) - wait->begin_ns >= least)
+		wait->dev = path_stack_keep(task);
+}
+
 /* The wait of @task is over, or its life. */
 static noinline void publish(struct place *place, struct task_struct *task,
 			     u64 begin, u64 now)
@@ -188,8 +204,7 @@ static noinline void publish(struct place *place, struct task_struct *task,
 		no_waker(&wait);
 	where_it_ran(task, place, &wait.user, &wait.system);
 	memcpy(wait.comm, task->comm, TASK_COMM_LEN);
-	if (now - begin >= READ_ONCE(path_usec_stack) * NSEC_PER_USEC)
-		wait.dev = path_stack_keep(task);
+	look_at_stack(&wait, task);
 	latency_tracker_wait_publish(&wait);
 	count_from(place, task, now);
 }

@@ -96,24 +96,13 @@ static void asleep(struct hop *hop, u64 end, const struct latency_tracker_wait *
 	path_explain(hop, segment - hop->path->segments, wait, lock, done);
 }
 
-/* Where it was switched away from tells whether it has called sched_yield(). */
-static noinline enum offcpu_state state_of(const struct latency_tracker_wait *wait)
-{
-	struct lt_stack stack;
-
-	if (wait->cause != OFFCPU_RUNNABLE)
-		return wait->cause;
-	path_stack_get(wait->dev, &stack);
-	return lt_offcpu_state_by_stack(wait->cause, &stack);
-}
-
 /* It was off the CPU. */
 static void add_wait(struct hop *hop, const struct latency_tracker_wait *wait)
 {
 	u64 ready = wait->ready_ns ?: wait->end_ns;
 
 	asleep(hop, min(ready, wait->end_ns), wait);
-	path_without_cpu(hop, wait->end_ns, state_of(wait));
+	path_without_cpu(hop, wait->end_ns, wait->cause);
 }
 
 /* A time of which there is no wait: why? */

@@ -23,6 +23,9 @@ _START = 60
 # Of the tests that run side by side, so many share a machine: one with all of them would still run
 # when all else has ended.
 _SHARE = 6
+# To the kernel of a machine that gives way to others: how long its watchdogs wait, in seconds. That of
+# a CPU that is locked up waits for twice that.
+_PATIENT = ("watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=300")
 # Where guests ask for a judge, in the directory that they see as /out.
 _JUDGES = ".judges"
 
@@ -38,12 +41,25 @@ class GuestTest:
     def machine(self) -> tuple[str, ...]:
         """Options of scripts/vm-run: words for the kernel's command line, whether the clock
         counts instructions, and memory nodes, with a CPU each."""
-        boot = self.header.get("boot")
-        icount = self.header.get("icount") == "yes"
+        return self._with_words(self.header.get("boot", ""))
+
+    @property
+    def patient(self) -> tuple[str, ...]:
+        """The same for one that may have to wait for a CPU for long: it has not locked up then."""
+        boot = [self.header.get("boot", ""), *(() if self.is_counted else _PATIENT)]
+        return self._with_words(" ".join(word for word in boot if word))
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its clock counts instructions: it stands still while it waits for a CPU."""
+        return self.header.get("icount") == "yes"
+
+    def _with_words(self, words: str) -> tuple[str, ...]:
+        """With words for the kernel's command line."""
         nodes = self.header.get("nodes")
         return (
-            *(("--append", boot) if boot else ()),
-            *(("--icount",) if icount else ()),
+            *(("--append", words) if words else ()),
+            *(("--icount",) if self.is_counted else ()),
             *(("--nodes", nodes, "--cpus", nodes) if nodes else ()),
         )
 
@@ -56,6 +72,11 @@ class GuestTest:
     def beside(self) -> bool:
         """Whether it may run beside other machines: it measures no time."""
         return self.header.get("beside") == "yes"
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it is none of both."""
+        return not self.behind and not self.beside
 
     @property
     def timeout(self) -> int:
@@ -137,7 +158,7 @@ class Guests:
             *self._ahead(tests),
             str(self._top / "scripts/vm-run"),
             *("--no-build", "--kernel", self._kernel.name, "--timeout", str(timeout)),
-            *tests[0].machine,
+            *(tests[0].patient if place.prefix else tests[0].machine),
             *copy_options(self._kernel),
             *("--console", str(console), "--out", str(self._kept), "--"),
             *("env", f"QUICK={int(options.quick)}", f"STRINGS={options.strings}"),
@@ -194,7 +215,7 @@ class Guests:
 
     def run(self, tests: Sequence[GuestTest], place: Place) -> None:
         """Run the others, machine by machine."""
-        for machine in _machines([test for test in tests if not test.beside and not test.behind]):
+        for machine in _machines([test for test in tests if test.is_timed]):
             self._run_machine(machine, place)
 
     def __enter__(self) -> "Guests":

@@ -175,17 +175,16 @@ class Lane:
         if "mutants" in self._suites:
             self._run_mutants(place)
 
-    def _run_behind(self, guests: Guests, place: Place) -> None:
+    def _behind(self, guests: Guests) -> list[tuple[str, Job]]:
         """Their clocks count instructions, so they may wait for a CPU for as long as others need it."""
-        place = replace(place, prefix=LOWEST)
         jobs = guests.behind(self.tests)
         if "cost" in self._suites:
             jobs.insert(0, ("cost", self._run_cost))
-        run_beside(place, jobs, 1)
+        return jobs
 
     def _run_guests(self, place: Place, more: Sequence[tuple[str, Job]]) -> None:
-        """First what measures time, and behind it what need not hurry. The others then share this
-        machine with what is left of that."""
+        """First what measures time; behind it what need not hurry, and what measures none. The rest
+        then shares this machine with what is left of that."""
         # Of some kernels, so many at a time already keep this machine busy.
         room = threading.Semaphore(max(1, self._options.jobs // len(self._kernels)))
         ended = threading.Event()
@@ -196,16 +195,25 @@ class Lane:
             finally:
                 ended.set()
 
+        def run_behind(jobs: Sequence[tuple[str, Job]], width: int, part: Place) -> None:
+            run_beside(replace(part, prefix=LOWEST), jobs, width)
+
         with Guests(self._top, place, self._options, self.kernel) as guests:
+            behind, rest = self._behind(guests), list(more)
+            if "lab" in self._suites:
+                rest.insert(0, ("lab", self._run_lab))
+            # The guests of several kernels leave nothing that a guest could live on.
+            is_alone = len(self._kernels) == 1
+            if is_alone and any(test.is_timed for test in self.tests):
+                behind += guests.beside(self.tests)
+            else:
+                rest += guests.beside(self.tests)
             jobs: list[tuple[str, Job]] = [
                 ("", run_timed),
-                ("behind", partial(self._run_behind, guests)),
+                ("behind", partial(run_behind, behind, 2)),
             ]
-            beside = guests.beside(self.tests)
-            if "lab" in self._suites:
-                beside.insert(0, ("lab", self._run_lab))
-            jobs += [(tag, partial(_gated, room, ended, job)) for tag, job in [*beside, *more]]
-            run_beside(place, jobs, 2)
+            jobs += [(tag, partial(_gated, room, ended, job)) for tag, job in rest]
+            run_beside(place, jobs, 3)
 
     def run(self, place: Place, more: Sequence[tuple[str, Job]] = ()) -> None:
         """The suites that run guests, and more beside those that measure no time."""

@@ -169,29 +169,39 @@ def test_machines_that_may_take_longest_come_first(tmp_path: Path) -> None:
         assert [tag for tag, _ in guests.behind(find_tests(top))] == ["e"]
 
 
-def test_machine_that_need_not_hurry_runs_behind_the_others(bench: Bench) -> None:
-    # Each waits until the other one has begun.
-    machine = (
-        'dir=$(dirname "$0"); name=${!#}; touch "$dir/$name.begun"\n'
-        'for ((i = 0; i < 100; i++)); do [ ! -e "$dir/a.begun" -o ! -e "$dir/b.begun" ] || break;'
-        " sleep 0.1; done\n((i < 100)) || exit 125\n"
-        "[[ $name != b || $(chrt -p $$) = *SCHED_IDLE* ]] || exit 125\n"
-        '[ $name != c -o -e "$dir/a.ended" ] || exit 125\n[ $name != a ] || sleep 1\n' + GOOD + 'touch "$dir/$name.ended"\n'
-    )
-    tests = {
-        "a": "# timeout: 1",
-        "b": "# timeout: 1\n# behind: yes",
-        "c": "# timeout: 1\n# beside: yes",
-    }
+def lane_of(bench: Bench, tests: dict[str, str], machine: str, kernels: Sequence[Kernel]) -> Lane:
+    """That of the first kernel."""
     top = checkout(bench.directory, tests, machine)
     (top / "tests/bench").mkdir()
     (top / "tests/bench/recorded").touch()
-    options, here = Options(filters=["guest/"]), kernel("k")
-    lane = Lane(Request(top, options, [here], find_tests(top)), here)
+    return Lane(Request(top, Options(filters=["guest/"]), kernels, find_tests(top)), kernels[0])
+
+
+# Each waits until as many machines as $all have begun, and ends before what comes later.
+TOGETHER = (
+    'dir=$(dirname "$0"); name=${!#}; touch "$dir/$name.begun"\n'
+    'for ((i = 0; i < 100; i++)); do set -- "$dir"/*.begun; [ $# -lt "$all" ] || break;'
+    " sleep 0.1; done\n((i < 100)) || exit 125\n"
+    "policy=$(chrt -p $$ | head -n 1)\n"
+)
+NAMED = 'set -- "$name"\n' + GOOD + 'touch "$dir/$name.ended"\n'
+LANE = {
+    "a": "# timeout: 1",
+    "b": "# timeout: 1\n# behind: yes\n# icount: yes",
+    "c": "# timeout: 1\n# beside: yes\n# boot: x",
+}
+
+
+def test_machines_that_measure_no_time_run_behind_the_others(bench: Bench) -> None:
+    machine = (
+        "all=3\n" + TOGETHER + "[[ $name = a || $policy = *SCHED_IDLE ]] || exit 125\n"
+        "[ $name != a ] || sleep 1\n" + NAMED
+    )
+    lane = lane_of(bench, LANE, machine, [kernel("k")])
     assert lane.names() == ["guest/a", "guest/b", "guest/c"]
 
     def other(place: Place) -> None:
-        assert (top / "scripts/a.ended").exists()
+        assert (bench.directory / "scripts/a.ended").exists()
         Suite(place, "x").read(["1..1", "ok 1"], 0)
 
     lane.run(bench.place, [("x", other)])
@@ -199,6 +209,29 @@ def test_machine_that_need_not_hurry_runs_behind_the_others(bench: Bench) -> Non
     assert bench.figures == (4, 0, 0)
     logs = ["guest-b.log", "guest-c.log", "guest.log", "x-x.log"]
     assert sorted(file.name for file in bench.place.logs.iterdir()) == logs
+    calls = (bench.directory / "calls").read_text().splitlines()
+    words = {call.split()[-1]: call.partition(" --copy")[0].split(" --timeout 61 ")[-1] for call in calls}
+    assert words["b"] == "--icount"
+    # It may wait for long without having locked up.
+    assert words["c"] == "--append x watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
+    assert "--append" not in words["a"]
+
+
+def test_machine_that_measures_no_time_alone(bench: Bench) -> None:
+    machine = "all=1\n" + TOGETHER + "[[ $policy = *SCHED_OTHER ]] || exit 125\n" + NAMED
+    lane_of(bench, {"c": LANE["c"]}, machine, [kernel("k")]).run(bench.place)
+    assert bench.figures == (1, 0, 0)
+    assert "--append x --copy" in (bench.directory / "calls").read_text()
+
+
+def test_machines_of_several_kernels(bench: Bench) -> None:
+    machine = (
+        "all=2\n" + TOGETHER + "[ $name != a ] || sleep 1\n"
+        '[[ $name != c || -e "$dir/a.ended" && $policy = *SCHED_OTHER ]] || exit 125\n' + NAMED
+    )
+    lane = lane_of(bench, LANE, machine, [kernel("k"), kernel("l")])
+    lane.run(bench.place)
+    assert bench.figures == (3, 0, 0)
 
 
 def test_kernel_besides(bench: Bench) -> None:

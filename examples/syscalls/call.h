@@ -39,7 +39,4 @@ call_find(struct latency_tracker *tracker, struct task_struct *task,
 	return event;
 }
 
-/* main.c: with interrupts off, when the current task is about to be in user space. */
-void syscall_returned(void);
-
 #endif /* _LT_SYSCALLS_CALL_H */

@@ -15,7 +15,7 @@
  * task leaves the CPU there, see enter.c.
  *
  * The task may have work to do between sys_exit and user space; then the call ends
- * when that is done, where the kernel tells (leave.c), else at sys_exit. exit and
+ * when that is done, where the kernel tells (leave.h), else at sys_exit. exit and
  * exit_group do not return: they end when the task leaves its CPU for the last time.
  * A task that dies in another call takes its event with it.
  *
@@ -224,7 +224,7 @@ static noinline void end_known(struct latency_tracker *tracker,
 	latency_tracker_slot_try_end(tracker, lt_task_key(task), &ret, 0);
 }
 
-/* It ends in syscall_returned(). False if there is no such call. */
+/* It ends in on_return(). False if there is no such call. */
 static noinline bool leave(struct latency_tracker *tracker,
 			   struct task_struct *task, struct running *mine,
 			   long ret)
@@ -300,8 +300,8 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 	preempt_enable_notrace();
 }
 
-/* The notifier may have been registered for another task of this CPU. */
-void syscall_returned(void)
+/* It may have been another task that was watched for. */
+static void on_return(void)
 {
 	struct latency_tracker *tracker = syscalls_usecase.tracker;
 	struct task_struct *task = current;
@@ -322,6 +322,9 @@ void syscall_returned(void)
 	}
 	latency_tracker_put_event(tracker, event);
 }
+
+struct marks leave_marks;
+struct lt_user_return leave_return = { .returned = on_return };
 
 /* @task leaves its CPU for the last time. What is left of it does not return. */
 static noinline void end_final(struct latency_tracker *tracker,
@@ -461,7 +464,7 @@ static int __init syscalls_init(void)
 	err = lt_look_at_tasks_start(&syscalls_look);
 	if (err)
 		return err;
-	err = leave_begin();
+	err = lt_user_return_start(&leave_return);
 	if (err)
 		goto err_look;
 	err = lt_usecase_start(&syscalls_usecase);
@@ -470,20 +473,18 @@ static int __init syscalls_init(void)
 	return 0;
 
 err_leave:
-	leave_stop();
-	leave_end();
+	lt_user_return_stop(&leave_return);
 err_look:
 	lt_look_end(&syscalls_look);
 	return err;
 }
 module_init(syscalls_init);
 
-/* A notifier uses the tracker, and a probe may register one. */
+/* What is told of a return uses the tracker. */
 static void __exit syscalls_exit(void)
 {
-	leave_stop();
+	lt_user_return_stop(&leave_return);
 	lt_usecase_stop(&syscalls_usecase);
-	leave_end();
 	lt_look_end(&syscalls_look);
 }
 module_exit(syscalls_exit);

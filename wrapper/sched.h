@@ -189,6 +189,19 @@ static inline bool lt_task_is_runnable(const struct task_struct *task)
 	return READ_ONCE(task->on_rq);
 }
 
+/*
+ * Does the task ever go to user space? Those that the kernel has made do not, nor do the workers of
+ * io_uring, and of vhost since 6.4, though they are threads of a program.
+ */
+static inline bool lt_task_has_user_space(const struct task_struct *task)
+{
+#ifdef PF_USER_WORKER
+	if (task->flags & PF_USER_WORKER)
+		return false;
+#endif
+	return !(task->flags & (PF_KTHREAD | PF_IO_WORKER));
+}
+
 /* The task is on a CPU now: it is current there. */
 static inline bool lt_task_on_cpu(const struct task_struct *task)
 {

@@ -4,10 +4,10 @@
  * the timer should have expired, or the handler of the line began, until the task goes to sleep
  * again.
  *
- * Default threshold: 10 ms, for the whole. An event chain_latency has the four stages: until the
+ * Default threshold: 10 ms, for the whole. An event chain_latency has the five stages: until the
  * handler runs (raise), until that wakes the task (handling), until the task has a CPU (waiting),
- * until its work is done (working); which task and code the interrupt has found, and the task that
- * had the CPU before. Each stage has a profile.
+ * until it is back in user space (returning), until its work is done (working); which task and code
+ * the interrupt has found, and the task that had the CPU before. Each stage has a profile.
  *
  * The chain begins when the task is woken, with the time of the timer or handler that wakes it: so
  * one that wakes nobody costs no event. The work is done when the task sleeps by itself, or is
@@ -30,6 +30,7 @@
 
 #include "examples/chain/chain.h"
 #include "usecase/usecase.h"
+#include "usecase/user_return.h"
 #include "wrapper/irq.h"
 #include "wrapper/sched.h"
 #include "wrapper/timer.h"
@@ -50,17 +51,41 @@ static struct lt_keep keeps[] = {
 /* A chain that is late has spent at least this part of the threshold in its longest stage. */
 #define STAGES		4
 
-/* A task that gets a CPU, or has one when it is woken. */
+static void on_return(void);
+
+static struct lt_user_return user_return = { .returned = on_return };
+
+/**
+ * struct running - a task that gets a CPU, or has one when it is woken
+ * @prev: which had it before; NULL: the task has not left it
+ * @now_ns: when
+ * @is_here: its return to user space can be watched for: it is the current task, or the next one,
+ *	and has a user space
+ */
 struct running {
 	const struct task_struct *prev;
 	u64 now_ns;
+	bool is_here;
 };
+
+/*
+ * The return of a task is watched for on each CPU that it gets until then. If it once was not, it
+ * may have returned since.
+ */
+static bool is_watched(const struct lt_chain *chain, const struct running *running)
+{
+	if (chain->ran_ns && !chain->is_watched)
+		return false;
+	return running->is_here && lt_user_return_watch(&user_return);
+}
 
 static bool note_run(struct latency_tracker_event *event, void *arg)
 {
 	struct lt_chain *chain = latency_tracker_event_priv(event);
 	const struct running *running = arg;
 
+	if (!chain->user_ns)
+		WRITE_ONCE(chain->is_watched, is_watched(chain, running));
 	if (chain->ran_ns)
 		return false;
 	chain->run_cpu = raw_smp_processor_id();
@@ -80,10 +105,32 @@ static void runs(struct latency_tracker *tracker, struct task_struct *task,
 	struct running running = {
 		.prev = prev,
 		.now_ns = latency_tracker_clock(),
+		.is_here = (prev || task == current) && lt_task_has_user_space(task),
 	};
 
 	latency_tracker_for_each_event(tracker, &task, sizeof(task), note_run,
 				       &running);
+}
+
+static bool note_return(struct latency_tracker_event *event, void *now_ns)
+{
+	struct lt_chain *chain = latency_tracker_event_priv(event);
+
+	if (lt_chain_is_returning(chain))
+		WRITE_ONCE(chain->user_ns, *(u64 *)now_ns);
+	return false;
+}
+
+/* The current task is back in user space. */
+static void on_return(void)
+{
+	struct latency_tracker *tracker = chain_usecase.tracker;
+	struct task_struct *task = current;
+	u64 now_ns = latency_tracker_clock();
+
+	if (lt_task_passes(&chain_usecase, task))
+		latency_tracker_for_each_event(tracker, &task, sizeof(task), note_return,
+					       &now_ns);
 }
 
 /* What a task does that may end its activation. */
@@ -120,6 +167,8 @@ static bool on_end(struct latency_tracker_event *event, void *arg)
 	stages.origin = chain->origin;
 	stages.waking_ns = chain->waking_ns;
 	stages.ran_ns = chain->ran_ns;
+	stages.user_ns = READ_ONCE(chain->user_ns);
+	stages.is_watched = chain->is_watched;
 	if (latency_tracker_event_end(ending->tracker, event, 0, &ended, end_ns) >= 0) {
 		chain_stages_count(&stages, end_ns);
 		chain_done_count(ended.by);
@@ -172,6 +221,8 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 	chain->origin = *origin;
 	chain->waking_ns = latency_tracker_clock();
 	chain->ran_ns = 0;
+	chain->user_ns = 0;
+	chain->is_watched = false;
 	chain->run_cpu = -1;
 	chain->prev_pid = -1;
 	chain->prev_prio = -1;
@@ -281,11 +332,16 @@ static int __init chain_init(void)
 	err = chain_done_start();
 	if (err)
 		goto err_stages;
-	err = lt_usecase_start(&chain_usecase);
+	err = lt_user_return_start(&user_return);
 	if (err)
 		goto err_done;
+	err = lt_usecase_start(&chain_usecase);
+	if (err)
+		goto err_return;
 	return 0;
 
+err_return:
+	lt_user_return_stop(&user_return);
 err_done:
 	chain_done_stop();
 err_stages:
@@ -299,6 +355,7 @@ module_init(chain_init);
 /* chain_report_stop() comes last: until the tracker is gone, its thread may look. */
 static void __exit chain_exit(void)
 {
+	lt_user_return_stop(&user_return);
 	lt_usecase_stop(&chain_usecase);
 	chain_done_stop();
 	chain_stages_stop();

@@ -73,6 +73,8 @@ static void copy(struct lt_chain *chain, const struct lt_chain *from)
 	chain->ran_ns = ran_ns;
 	if (ran_ns)
 		return;
+	chain->user_ns = 0;
+	chain->is_watched = false;
 	chain->run_cpu = -1;
 	chain->prev_pid = -1;
 	chain->prev_prio = -1;

@@ -13,6 +13,7 @@ enum stage {
 	RAISE,
 	HANDLING,
 	WAITING,
+	RETURNING,
 	WORKING,
 	NR_STAGES,
 };
@@ -21,6 +22,7 @@ static const char *const names[NR_STAGES] = {
 	[RAISE] = "chain_raise",
 	[HANDLING] = "chain_handling",
 	[WAITING] = "chain_waiting",
+	[RETURNING] = "chain_returning",
 	[WORKING] = "chain_working",
 };
 
@@ -71,7 +73,10 @@ static void count(enum stage stage, u64 from, u64 to)
 	latency_tracker_whole_in_time(stages[stage], from, max(from, to), NULL, NULL);
 }
 
-/* A chain has ended. When a line was raised is not known. */
+/*
+ * A chain has ended. When a line was raised is not known; nor, of some tasks, when they were back
+ * in user space: then all behind the switch is their work.
+ */
 void chain_stages_count(const struct lt_chain *chain, u64 end_ns)
 {
 	if (!latency_tracker_get_profile(chain_usecase.tracker))
@@ -80,5 +85,8 @@ void chain_stages_count(const struct lt_chain *chain, u64 end_ns)
 		count(RAISE, chain->origin.start_ns, chain->origin.handler_ns);
 	count(HANDLING, chain->origin.handler_ns, chain->waking_ns);
 	count(WAITING, chain->waking_ns, chain->ran_ns);
-	count(WORKING, chain->ran_ns, end_ns);
+	if (chain->is_watched)
+		count(RETURNING, chain->ran_ns, min(chain->user_ns ?: end_ns, end_ns));
+	if (!lt_chain_is_returning(chain))
+		count(WORKING, chain->user_ns ?: chain->ran_ns, end_ns);
 }

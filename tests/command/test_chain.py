@@ -6,7 +6,7 @@ from latency_tracker.words import words
 MS = 1_000_000
 TIMER: dict[str, Value] = {
     'comm': 'loop', 'pid': 9, 'irq': -1, 'via': 'hardirq', 'stage': 'done', 'raise': 30 * MS, 'handling': 0, 'waiting': 6 * MS,
-    'working': 4 * MS, 'interrupted_comm': 'driver', 'interrupted_pid': 7, 'prev_comm': 'hog', 'prev_pid': 8,
+    'returning': -1, 'working': 4 * MS, 'interrupted_comm': 'driver', 'interrupted_pid': 7, 'prev_comm': 'hog', 'prev_pid': 8,
     'stack': ['cmd_off+0x5b/0x90 [driver]', 'vfs_write+0xb9/0x3e0']}
 
 
@@ -22,6 +22,13 @@ def test_timer() -> None:
     assert of.details == [
         '30.0 ms, 75 %, until its timer was served: the interrupt has found driver (7) in cmd_off()',
         '0 ns, 0 %, until it was woken', '6.00 ms, 15 %, waiting for a CPU: hog (8) had it last', '4.00 ms, 10 %, at work']
+
+
+def test_return() -> None:
+    """What has its CPU is not at work as long as it is in the kernel."""
+    of = words(chain('pending', stage='returning', returning=34 * MS, working=-1, **{'raise': 0}))
+    assert of.text == 'loop (9), woken by a timer, is not done after 40.0 ms, mostly until it was back in user space'
+    assert of.details[-1] == '34.0 ms, 85 %, until it was back in user space'
 
 
 def test_undone() -> None:

@@ -352,7 +352,7 @@ FORMATS = (
     Format('/per_minute', hexadecimal_too, 0, 1000000, slow=False),
     Format('/profile/on', hexadecimal_too, 0, 1, slow=False),
     *(Format(f'/chain_{stage}/profile/groups_on', hexadecimal_too, 0, 0, slow=False, refusal=errno.EOPNOTSUPP)
-      for stage in ('raise', 'handling', 'waiting', 'working')),
+      for stage in ('raise', 'handling', 'waiting', 'returning', 'working')),
     Format('/profile/groups_on', hexadecimal_too, 0, 1, slow=False),
 )
 

@@ -13,6 +13,8 @@
  *			B; the waiter takes C, and sleeps again
  *	self C		the handler of the line wakes this task when it is about to sleep, so that
  *			it does not; then it takes C, and sleeps
+ *	kernel C	this task sleeps until a timer wakes it, and takes C before it is back in
+ *			user space; in the middle of that another task may have the CPU
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -179,6 +181,18 @@ static int cmd_self(const int *arg)
 	return 0;
 }
 
+static int cmd_kernel(const int *arg)
+{
+	usleep_range(1000, 1100);
+	ran = clock();
+	spin(arg[0] / 2);
+	schedule();
+	spin(arg[0] - arg[0] / 2);
+	done = clock();
+	snprintf(text, sizeof(text), "ran=%llu done=%llu", ran, done);
+	return 0;
+}
+
 static int run_set(const char *val, const struct kernel_param *kp)
 {
 	int arg[WORDS], n, i;
@@ -193,6 +207,8 @@ static int run_set(const char *val, const struct kernel_param *kp)
 		return cmd_off(arg);
 	if (n == 1 && !strcmp(name, "self"))
 		return cmd_self(arg);
+	if (n == 1 && !strcmp(name, "kernel"))
+		return cmd_kernel(arg);
 	if (n == WORDS && !strcmp(name, "wake"))
 		return cmd_wake(arg);
 	return -EINVAL;

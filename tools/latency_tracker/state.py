@@ -38,7 +38,7 @@ OPTIONAL = {'lock': 'a wait for a lock, of the kernel, of user space or on a fil
             'mark': 'an operation of a program, which the program marks itself',
             'chain': 'an activation of a task, from its timer or interrupt until its work is done'}
 # Profiles of parts of operations of a tracker, beside its own: they have a directory in STATE, no module and no reports.
-STAGES = ('chain_raise', 'chain_handling', 'chain_waiting', 'chain_working')
+STAGES = ('chain_raise', 'chain_handling', 'chain_waiting', 'chain_returning', 'chain_working')
 # Modules that are no trackers: they have parameters, but no directory in STATE, and no operations.
 PARTS = {'critical_path': 'what late operations of tasks were made of: latency-tracker path'}
 

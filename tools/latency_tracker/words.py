@@ -303,7 +303,7 @@ def _mark(report: Report) -> Words:
 
 # Of an activation: the field of each stage, and what it is spent with.
 CHAIN_STAGES = {'raise': 'until its timer was served', 'handling': 'until it was woken',
-                'waiting': 'waiting for a CPU', 'working': 'at work'}
+                'waiting': 'waiting for a CPU', 'returning': 'until it was back in user space', 'working': 'at work'}
 
 
 def _chain_why(report: Report, stage: str) -> str:

@@ -27,6 +27,7 @@ enum lt_chain_stage {
 	LT_CHAIN_WAITING,
 	LT_CHAIN_WORKING,
 	LT_CHAIN_DONE,
+	LT_CHAIN_RETURNING,
 };
 
 /* What has told that the work is done; LT_VALUES_CHAIN_DONE has the names. */
@@ -64,11 +65,13 @@ struct lt_chain_origin {
  * struct lt_chain - an activation: private data of an event
  * @origin: what has begun it
  * @waking_ns: when the task was woken
- * @ran_ns: when it had a CPU; 0: not yet, then the next four are not known
+ * @ran_ns: when it had a CPU; 0: not yet, then the next ones up to @is_watched are not known
+ * @user_ns: when it was back in user space first behind that; 0: not yet
  * @run_cpu: which
  * @prev_pid: of the task that had that CPU before; -1 if it is not known
  * @prev_prio: likewise its priority
  * @prev_comm: likewise its name, "-"
+ * @is_watched: it is known when the task is back in user space
  * @pid: of the task that was woken
  * @stack: what the interrupt has found; empty if it was not taken, or was user space
  */
@@ -76,10 +79,12 @@ struct lt_chain {
 	struct lt_chain_origin origin;
 	u64 waking_ns;
 	u64 ran_ns;
+	u64 user_ns;
 	int run_cpu;
 	pid_t prev_pid;
 	int prev_prio;
 	char prev_comm[TASK_COMM_LEN];
+	bool is_watched;
 	pid_t pid;
 	struct lt_stack stack;
 };
@@ -107,15 +112,33 @@ static inline s64 lt_chain_waiting(const struct lt_chain *chain, u64 now_ns)
 	return lt_chain_from_to(chain->waking_ns, chain->ran_ns ?: now_ns);
 }
 
+/* It has a CPU, and is in the kernel. */
+static inline bool lt_chain_is_returning(const struct lt_chain *chain)
+{
+	return chain->ran_ns && READ_ONCE(chain->is_watched) && !READ_ONCE(chain->user_ns);
+}
+
+static inline s64 lt_chain_returning(const struct lt_chain *chain, u64 now_ns)
+{
+	if (!chain->ran_ns || !READ_ONCE(chain->is_watched))
+		return -1;
+	return lt_chain_from_to(chain->ran_ns,
+				min(READ_ONCE(chain->user_ns) ?: now_ns, now_ns));
+}
+
 static inline s64 lt_chain_working(const struct lt_chain *chain, u64 now_ns)
 {
-	return chain->ran_ns ? lt_chain_from_to(chain->ran_ns, now_ns) : -1;
+	if (!chain->ran_ns || lt_chain_is_returning(chain))
+		return -1;
+	return lt_chain_from_to(READ_ONCE(chain->user_ns) ?: chain->ran_ns, now_ns);
 }
 
 static inline u32 lt_chain_stage(const struct lt_chain *chain, enum lt_chain_done by)
 {
 	if (by != LT_CHAIN_NOT_DONE)
 		return LT_CHAIN_DONE;
+	if (lt_chain_is_returning(chain))
+		return LT_CHAIN_RETURNING;
 	return chain->ran_ns ? LT_CHAIN_WORKING : LT_CHAIN_WAITING;
 }
 #endif
@@ -126,7 +149,8 @@ static inline u32 lt_chain_stage(const struct lt_chain *chain, enum lt_chain_don
 
 /* enum lt_chain_stage */
 #define LT_VALUES_CHAIN_STAGE(FIRST, NEXT)				\
-	FIRST(0, "waiting") NEXT(1, "working") NEXT(2, "done")
+	FIRST(0, "waiting") NEXT(1, "working") NEXT(2, "done")		\
+	NEXT(3, "returning")
 
 /* enum lt_chain_done */
 #define LT_VALUES_CHAIN_DONE(FIRST, NEXT)				\
@@ -143,6 +167,7 @@ static inline u32 lt_chain_stage(const struct lt_chain *chain, enum lt_chain_don
 	F(INT, s64, raise, lt_chain_raise(chain))			\
 	F(INT, s64, handling, lt_chain_handling(chain))			\
 	F(INT, s64, waiting, lt_chain_waiting(chain, verdict->now_ns))	\
+	F(INT, s64, returning, lt_chain_returning(chain, verdict->now_ns)) \
 	F(INT, s64, working, lt_chain_working(chain, verdict->now_ns))	\
 	F(INT, u64, slack, chain->origin.slack_ns)			\
 	F(INT, u64, cgroup_id, lt_task_cgroup_id(task))			\
@@ -173,7 +198,7 @@ TRACE_EVENT(chain_latency,
 
 	TP_fast_assign(LT_FIELDS_CHAIN_LATENCY(LT_ASSIGN)),
 
-	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, delay=%llu, flag=%s, start=%llu, stage=%s, done_by=%s, irq=%d, function=%ps, via=%s, cpu=%d, raise=%lld, slack=%llu, handling=%lld, waiting=%lld, working=%lld, interrupted_comm=%s, interrupted_pid=%d, run_cpu=%d, prev_comm=%s, prev_pid=%d, prev_prio=%d, cgroup_id=%llu, stack="
+	TP_printk("comm=%s, pid=%d, tgid=%d, prio=%d, delay=%llu, flag=%s, start=%llu, stage=%s, done_by=%s, irq=%d, function=%ps, via=%s, cpu=%d, raise=%lld, slack=%llu, handling=%lld, waiting=%lld, returning=%lld, working=%lld, interrupted_comm=%s, interrupted_pid=%d, run_cpu=%d, prev_comm=%s, prev_pid=%d, prev_prio=%d, cgroup_id=%llu, stack="
 		  LT_STACK_FMT,
 		  __entry->comm, __entry->pid, __entry->tgid, __entry->prio,
 		  __entry->delay, LT_SHOW(FLAG, __entry->flag), __entry->start,
@@ -182,7 +207,7 @@ TRACE_EVENT(chain_latency,
 		  LT_SHOW_ADDR(__entry->function),
 		  LT_SHOW(CHAIN_VIA, __entry->via), __entry->cpu,
 		  __entry->raise, __entry->slack, __entry->handling,
-		  __entry->waiting, __entry->working,
+		  __entry->waiting, __entry->returning, __entry->working,
 		  __entry->interrupted_comm, __entry->interrupted_pid,
 		  __entry->run_cpu, __entry->prev_comm, __entry->prev_pid,
 		  __entry->prev_prio, __entry->cgroup_id,

@@ -6,7 +6,10 @@
 
 slow=${LAB_SLOW:-1}
 run=/sys/module/latency_tracker_chains/parameters/run
-stages=(raise handling waiting working)
+stages=(raise handling waiting returning working)
+# Does the kernel tell when a task is back in user space?
+returns=0
+! grep -q ' user_return_notifier_register$' /proc/kallsyms || returns=1
 
 # Whoever tests is not in the way on CPU 1.
 taskset -pc 0 $$ >/dev/null
@@ -68,7 +71,7 @@ result_near()
 	result "$ok" "$text${said/,/:}"
 }
 
-# result_sums_up: the stages of $line are all of its time. The first one of a line is not known.
+# result_sums_up: the stages of $line are all of its time, but for those that are not known or have not begun.
 result_sums_up()
 {
 	local sum=0 stage
@@ -81,7 +84,8 @@ result_sums_up()
 
 # judge THRESHOLD_NS PID CYCLES TRACE: the figures of truth_count; how many reports have times that
 # cannot be, by the clock of the program; how many of them have the task run within 100 us
-# of when the program says so, and the worst.
+# of when the program says so, and the worst; how many know when it was back in user space, and the
+# worst of these.
 judge()
 {
 	awk -v threshold="$1" -v pid="$2" '
@@ -100,10 +104,17 @@ judge()
 			}
 			end[i] = of("start") + of("delay")
 			at = of("start") + of("raise") + of("handling") + of("waiting")
-			if (at > ran[i] || end[i] < done[i] || at + of("working") != end[i])
+			user = at
+			if (of("returning") >= 0) {
+				returned++
+				user += of("returning")
+			}
+			if (user > ran[i] || end[i] < done[i] || user + of("working") != end[i])
 				wrong++
 			if (ran[i] - at > worst)
 				worst = ran[i] - at
+			if (ran[i] - user > back)
+				back = ran[i] - user
 			near += ran[i] - at < 100000
 		}
 		END {
@@ -116,7 +127,7 @@ judge()
 				if (i in seen && (end[i] > ran[i + 1] || ran[i + 1] - due[i] < threshold))
 					invented++
 			}
-			printf "observed=%d late=%d reported=%d missed=%d invented=%d wrong=%d near=%d worst=%d\n", n, late, told, missed, invented, wrong, near, worst
+			printf "observed=%d late=%d reported=%d missed=%d invented=%d wrong=%d near=%d worst=%d returned=%d back=%d\n", n, late, told, missed, invented, wrong, near, worst, returned, back
 		}' "$3" "$4"
 }
 

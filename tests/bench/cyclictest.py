@@ -5,7 +5,8 @@ tests/bench/guest/chain-guest has left in a directory is read.
 
 Of cyclictest its latencies are known, in order, and that it begins at a full second: from that follows when each activation
 was due, as its source has it. So a report counts only if it is of exactly that moment. cyclictest looks at its clock when its
-call has returned, chain when the kernel switches to the task, which is before that.
+call has returned, chain when the kernel leaves for user space, or where that is not told, when it switches to the task; both
+are before that.
 
 Why the two differ by more, the other events of the trace say: what happened between the two moments on that CPU, in the name
 of cyclictest. If the kernel's own event of the switch is among them, that is compared with what chain tells, too."""
@@ -36,8 +37,10 @@ FIELD = re.compile(r'(\w+)=(\S+?)(?:,|\s|$)')
 
 
 class Report(NamedTuple):
-    """What chain tells, ns: the moment that the timer was programmed for, and the one at which the task has a CPU."""
+    """What chain tells, ns: the moment that the timer was programmed for, the one at which the task has a CPU, and the one
+    at which it is in user space, or the same again."""
     start: int
+    switched: int
     ran: int
     cpu: int
 
@@ -86,7 +89,8 @@ def events_of(path: Path) -> Iterator[Event]:
 def report_of(event: Event) -> Report:
     fields = dict(FIELD.findall(event.text))
     start, raised, handled, waited = (int(fields[name]) for name in ('start', 'raise', 'handling', 'waiting'))
-    return Report(start, start + raised + handled + waited, int(fields['run_cpu']))
+    switched = start + raised + handled + waited
+    return Report(start, switched, switched + max(0, int(fields['returning'])), int(fields['run_cpu']))
 
 
 def due_times(latencies: list[int], first: int, interval: int) -> list[int]:
@@ -176,8 +180,8 @@ class Around:
         """Of how many reports the kernel's own event of a switch is within the tolerance; and of how many it is known."""
         near = 0
         for report in reports:
-            at = bisect.bisect_left(self.switches, report.ran - report.ran % 1000)
-            near += at < len(self.switches) and self.switches[at] - report.ran <= TOLERANCE
+            at = bisect.bisect_left(self.switches, report.switched - report.switched % 1000)
+            near += at < len(self.switches) and self.switches[at] - report.switched <= TOLERANCE
         return near, len(reports) if self.switches else 0
 
 
@@ -234,7 +238,7 @@ def twins(latencies: list[int], reports: list[Report], interval: int, verdict: V
     wrong = {
         'timers that expire 3 us later than programmed': [r._replace(start=r.start + 3000) for r in reports],
         'the same, with tasks as late as before': [r._replace(start=r.start + 3000, ran=r.ran + 3000) for r in reports],
-        'tasks that run 3 us earlier': [r._replace(ran=r.ran - 3000) for r in reports],
+        'tasks that run 5 us earlier': [r._replace(ran=r.ran - 5000) for r in reports],
         'tasks that run 3 us later': [r._replace(ran=r.ran + 3000) for r in reports],
         'one that is not told': reports[:middle] + reports[middle + 1:],
         'one that is told twice': reports[:middle] + reports[middle - 1:],
@@ -308,7 +312,8 @@ def agree(args: argparse.Namespace) -> int:
         print(f'  cyclictest later than chain, us: {in_words(figures(known))}')
     near, seen = around.as_switched(reports)
     if seen:
-        print(f'  of {seen} reports, {near} have the task run within {TOLERANCE // 1000} us of the event sched_switch ({100 * near / seen:.4g} %)')
+        print(f'  of {seen} reports, {near} have the task switched to within {TOLERANCE // 1000} us of the event sched_switch '
+              f'({100 * near / seen:.4g} %)')
     print(f'  {verdict.invented} reports are of no activation')
     print_outliers(args, [off for off in verdict.offs if off.why])
     print('  counted: ' + ', '.join((args.directory / 'counts').read_text().splitlines()))

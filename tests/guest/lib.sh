@@ -140,10 +140,10 @@ stamp()
 	echo "${BASH_REMATCH[1]}${BASH_REMATCH[2]}999"
 }
 
-# wait_for SECONDS COMMAND...: until COMMAND succeeds.
+# wait_for SECONDS COMMAND...: until COMMAND succeeds; so many times longer in a machine that gives way to others.
 wait_for()
 {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${PATIENCE:-1}))
 	shift
 
 	until "$@"; do

@@ -37,6 +37,13 @@ def _signal(processes: list[Any], signum: int) -> list[Any]:
     return left
 
 
+def wait(process: "subprocess.Popen[bytes]") -> tuple[int, float]:
+    """Its status, as that of wait(), and the seconds of a CPU that it and its children took."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
+
+
 class Ending(Exception):
     """This run is being ended: nothing is started any more."""
 

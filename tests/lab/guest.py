@@ -26,6 +26,8 @@ _SHARE = 6
 # To the kernel of a machine that gives way to others: how long its watchdogs wait, in seconds. That of
 # a CPU that is locked up waits for twice that.
 _PATIENT = ("watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=300")
+# So many times longer its tests wait for what they expect.
+_PATIENCE = 4
 # Where guests ask for a judge, in the directory that they see as /out.
 _JUDGES = ".judges"
 
@@ -152,7 +154,8 @@ class Guests:
 
     def _command(self, place: Place, tests: Sequence[GuestTest], turn: int) -> list[str]:
         options = self._options
-        timeout = _START + sum(test.timeout + self._more for test in tests)
+        patience = _PATIENCE if place.prefix else 1
+        timeout = _START + patience * sum(test.timeout + self._more for test in tests)
         console = place.logs / f"{self._kernel.name}-console{turn}{place.tag}.log"
         return [
             *self._ahead(tests),
@@ -163,6 +166,7 @@ class Guests:
             *("--console", str(console), "--out", str(self._kept), "--"),
             *("env", f"QUICK={int(options.quick)}", f"STRINGS={options.strings}"),
             *(f"CHAINS={options.chains}", f"MARK_FUZZ={options.fuzz}", f"MORE_TIME={self._more}"),
+            *([f"PATIENCE={patience}"] if place.prefix else []),
             f"JUDGES=/out/{_JUDGES}",
             *("tests/guest/run", self._kernel.programs),
             *(test.name for test in tests),

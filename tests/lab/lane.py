@@ -5,7 +5,7 @@ a clock of its own; then the others side by side."""
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -36,6 +36,15 @@ class Request:
     options: Options
     kernels: Sequence[Kernel]
     tests: Sequence[GuestTest]
+
+
+@dataclass
+class More:
+    """What else runs beside guests of a lane, each with a tag for its logs. suites: they count on a
+    machine that is not too slow; guests: of other kernels, which may take their time."""
+
+    suites: list[tuple[str, Job]] = field(default_factory=list)
+    guests: list[tuple[str, Job]] = field(default_factory=list)
 
 
 def _gated(room: threading.Semaphore, open_: threading.Event, job: Job, place: Place) -> None:
@@ -170,8 +179,12 @@ class Lane:
     def _run_cost(self, place: Place) -> None:
         self._run_script(place, "cost", "tests/bench/guard.sh")
 
-    def _run_timed(self, guests: Guests, place: Place) -> None:
-        guests.run(self.tests, place)
+    def _run_timed(self, guests: Guests, place: Place, told: threading.Event) -> None:
+        """told: that only the mutants are left, and what runs behind them may take its time."""
+        try:
+            guests.run(self.tests, place)
+        finally:
+            told.set()
         if "mutants" in self._suites:
             self._run_mutants(place)
 
@@ -182,59 +195,64 @@ class Lane:
             jobs.insert(0, ("cost", self._run_cost))
         return jobs
 
-    def _run_guests(self, place: Place, more: Sequence[tuple[str, Job]]) -> None:
+    def _run_guests(self, place: Place, more: More) -> None:
         """First what measures time; behind it what need not hurry, and what measures none. The rest
         then shares this machine with what is left of that."""
         # Of some kernels, so many at a time already keep this machine busy.
         room = threading.Semaphore(max(1, self._options.jobs // len(self._kernels)))
-        ended = threading.Event()
+        told, ended = threading.Event(), threading.Event()
 
         def run_timed(part: Place) -> None:
             try:
-                self._run_timed(guests, part)
+                self._run_timed(guests, part, told)
             finally:
                 ended.set()
 
-        def run_behind(jobs: Sequence[tuple[str, Job]], width: int, part: Place) -> None:
-            run_beside(replace(part, prefix=LOWEST), jobs, width)
+        def run_behind(jobs: Sequence[tuple[str, Job]], part: Place) -> None:
+            run_beside(replace(part, prefix=LOWEST), jobs, 2)
 
         with Guests(self._top, place, self._options, self.kernel) as guests:
-            behind, rest = self._behind(guests), list(more)
-            if "lab" in self._suites:
-                rest.insert(0, ("lab", self._run_lab))
+            lab: list[tuple[str, Job]] = [("lab", self._run_lab)] if "lab" in self._suites else []
+            behind, rest = self._behind(guests), list(more.suites)
             # The guests of several kernels leave nothing that a guest could live on.
-            is_alone = len(self._kernels) == 1
-            if is_alone and any(test.is_timed for test in self.tests):
+            if len(self._kernels) == 1 and any(test.is_timed for test in self.tests):
                 behind += guests.beside(self.tests)
+                free = threading.Semaphore(2)
+                behind += [
+                    (tag, partial(_gated, free, told, job)) for tag, job in [*lab, *more.guests]
+                ]
             else:
-                rest += guests.beside(self.tests)
-            jobs: list[tuple[str, Job]] = [
-                ("", run_timed),
-                ("behind", partial(run_behind, behind, 2)),
-            ]
+                # Those of other kernels come last, since they are built while the others run.
+                rest = [*lab, *guests.beside(self.tests), *rest, *more.guests]
+            jobs: list[tuple[str, Job]] = [("", run_timed), ("behind", partial(run_behind, behind))]
             jobs += [(tag, partial(_gated, room, ended, job)) for tag, job in rest]
             run_beside(place, jobs, 3)
 
-    def run(self, place: Place, more: Sequence[tuple[str, Job]] = ()) -> None:
+    def run(self, place: Place, more: More | None = None) -> None:
         """The suites that run guests, and more beside those that measure no time."""
         if "detectors" in self._suites:
             console = str(place.logs / f"{self.kernel.name}-detectors-console.log")
             self._run_script(place, "detectors", "tests/detectors/run.sh", "--console", console)
-        self._run_guests(place, more)
+        self._run_guests(place, more or More())
         # It needs all of this machine.
         if "torture" in self._suites:
             self._run_torture(place)
 
 
 class Brief(Lane):
-    """A kernel besides: are the modules right for it, too?"""
+    """A kernel besides: are the modules right for it, too? is_signed: are its signatures looked at?"""
+
+    def __init__(self, request: Request, kernel: Kernel, is_signed: bool) -> None:
+        self._left_out = set() if is_signed else {"signatures"}
+        super().__init__(request, kernel)
 
     def _choose_all(self, request: Request) -> None:
         brief = [test for test in request.tests if f"guest/{test.name}" in _BRIEF]
         self.tests = choose_tests(brief, request.options, [self.kernel], self.kernel)
-        self._suites = [suite for suite in self._choose() if suite in _BRIEF]
+        wanted = _BRIEF - self._left_out
+        self._suites = [suite for suite in self._choose() if suite in wanted]
 
-    def run(self, place: Place, more: Sequence[tuple[str, Job]] = ()) -> None:
+    def run(self, place: Place, more: More | None = None) -> None:
         """Its guest, beside others."""
         with Guests(self._top, place, self._options, self.kernel) as guests:
             guests.run(self.tests, place)

@@ -15,11 +15,12 @@ from types import FrameType
 
 from . import kernel as kernels
 from . import setup
-from .beside import LOWEST, Job
+from .beside import LOWEST
 from .children import Children, Ending
 from .guest import find_tests
 from .host import ASIDE, BESIDE, host_suites
-from .lane import Brief, Lane, Request
+from .lane import Brief, Lane, More, Request
+from .mutants import signed_kernels
 from .options import USAGE, Options, UsageError, parse
 from .output import Console, info
 from .shell import Failed, Shell
@@ -47,7 +48,8 @@ class Run:
         request = Request(top, options, chosen, find_tests(top))
         self._lanes = [Lane(request, kernel) for kernel in chosen]
         besides = kernels.besides(self._shell, top, options.also, chosen)
-        self._briefs = [Brief(request, kernel) for kernel in besides]
+        signed = signed_kernels(top, options, [kernel.name for kernel in besides])
+        self._briefs = [Brief(request, kernel, kernel.name in signed) for kernel in besides]
         self._host = host_suites(top, options)
 
     def names(self) -> list[str]:
@@ -105,7 +107,7 @@ class Run:
             if name not in ASIDE | BESIDE:
                 Suite(place, name).run(command)
 
-    def _beside(self, built: Sequence["Future[bool]"]) -> list[tuple[str, Job]]:
+    def _beside(self, built: Sequence["Future[bool]"]) -> More:
         """For beside the guests of the first lane: suites without one, and those of the kernels
         besides, with whether these are built."""
 
@@ -116,13 +118,10 @@ class Run:
             if done.result():
                 brief.run(place)
 
-        jobs: list[tuple[str, Job]] = [
-            (name, partial(run, name)) for name in self._host if name in BESIDE
-        ]
-        # Last, since they are built while the others run.
-        for brief, done in zip(self._briefs, built):
-            jobs.append(("", partial(run_brief, brief, done)))
-        return jobs
+        return More(
+            [(name, partial(run, name)) for name in self._host if name in BESIDE],
+            [("", partial(run_brief, brief, done)) for brief, done in zip(self._briefs, built)],
+        )
 
     def _run_aside(
         self, built: Sequence["Future[None]"], besides: Sequence["Future[bool]"], place: Place
@@ -143,7 +142,7 @@ class Run:
         self, lane: Lane, built: "Future[None]", besides: Sequence["Future[bool]"], place: Place
     ) -> None:
         built.result()
-        lane.run(place, self._beside(besides) if lane is self._lanes[0] else [])
+        lane.run(place, self._beside(besides) if lane is self._lanes[0] else None)
 
     def _run_truth(self, place: Place) -> None:
         """What was injected, observed and reported, for all kernels. A suite of one test."""

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The mutants and the twins of a run: some of them, or all with --all-mutants."""
+"""What each run takes some of: mutants, twins, and kernels besides whose signatures are looked at; all of
+them with --all-mutants."""
 
+import random
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .options import Options
 
 # What one minute is enough for; those that share guests take four.
-FEW = {"host": 20, "fuzz": 15, "command": 60, "guest": 10}
+FEW = {"host": 20, "fuzz": 15, "command": 30, "guest": 10}
 
 # Of the twins of torture, each of which may take 40 seconds.
 _TWINS = 2
+# Of the kernels besides, each of whose signatures take a minute of a CPU.
+_SIGNED = 2
 
 
 def _commit(top: Path) -> str:
@@ -38,3 +42,10 @@ def mutants_command(top: Path, options: Options, kinds: Iterable[str]) -> list[s
 def twins_words(top: Path, options: Options) -> list[str]:
     """The same for the twins of torture, as words for env."""
     return [] if options.all_mutants else [f"TWINS={_TWINS}", f"BY={_commit(top)}"]
+
+
+def signed_kernels(top: Path, options: Options, names: Sequence[str]) -> list[str]:
+    """The same for the kernels besides, by their names, whose signatures are looked at. Who asks for one gets it."""
+    if options.all_mutants or options.filters:
+        return list(names)
+    return random.Random(_commit(top)).sample(names, min(_SIGNED, len(names)))

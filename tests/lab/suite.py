@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import lines
-from .children import Children
+from .children import Children, wait
 from .output import Console
 from .tally import Document, Tally
 
@@ -223,8 +223,8 @@ class Suite:
         if rest:
             self._add_line(rest.decode(errors="replace"))
 
-    def _judge(self, status: int, last_words: Sequence[str]) -> None:
-        """The command's end and its results must agree."""
+    def _judge(self, status: int, last_words: Sequence[str], cpu: str = "") -> None:
+        """The command's end and its results must agree. cpu: what it took of that, in words."""
         if status == EMULATOR_FAILED and self._drop_document():
             self._outcome.dropped = True
             status = 0
@@ -236,7 +236,7 @@ class Suite:
             self.fail(f"ended with status {status}")
             self._show(last_words, "        | ")
         self._tally.took.append((self._seconds(), self._base))
-        self._say(f"took {self._seconds()} s")
+        self._say(f"took {self._seconds()} s{cpu}")
 
     def run(self, command: Sequence[str]) -> Outcome:
         """Run a command, and count its results."""
@@ -247,7 +247,7 @@ class Suite:
             assert process.stdout is not None
             with process.stdout:
                 self._collect(process.stdout.fileno(), log)
-            status = process.wait()
+            status, cpu = wait(process)
         text = errors.read_bytes()
         words = text.decode(errors="replace").splitlines()
         # Of scripts/vm-run, which does so by itself.
@@ -255,7 +255,7 @@ class Suite:
             if line.endswith("it is booted again"):
                 self._say(line)
         # As in a shell, after a signal.
-        self._judge(128 - status if status < 0 else status, words[-_LAST_WORDS:])
+        self._judge(128 - status if status < 0 else status, words[-_LAST_WORDS:], f", {cpu:.0f} s of a CPU")
         with log.open("ab") as copy:
             copy.write(text)
         errors.unlink()

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Which guest tests run, and in which machines. The machine is a script here."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from lab.beside import run_beside
+from lab.beside import LOWEST, run_beside
 from lab.guest import Guests, GuestTest, choose_tests, find_tests
 from lab.kernel import Kernel
-from lab.lane import Brief, Lane, Request
+from lab.lane import Brief, Lane, More, Request
 from lab.options import Options
 from lab.shell import Failed
 from lab.suite import Place, Suite
@@ -177,6 +178,8 @@ def lane_of(bench: Bench, tests: dict[str, str], machine: str, kernels: Sequence
     return Lane(Request(top, Options(filters=["guest/"]), kernels, find_tests(top)), kernels[0])
 
 
+# What this has itself.
+POLICY = "SCHED_IDLE" if os.sched_getscheduler(0) == os.SCHED_IDLE else "SCHED_OTHER"
 # Each waits until as many machines as $all have begun, and ends before what comes later.
 TOGETHER = (
     'dir=$(dirname "$0"); name=${!#}; touch "$dir/$name.begun"\n'
@@ -202,23 +205,30 @@ def test_machines_that_measure_no_time_run_behind_the_others(bench: Bench) -> No
 
     def other(place: Place) -> None:
         assert (bench.directory / "scripts/a.ended").exists()
+        assert not place.prefix
         Suite(place, "x").read(["1..1", "ok 1"], 0)
 
-    lane.run(bench.place, [("x", other)])
+    def another(place: Place) -> None:
+        assert (bench.directory / "scripts/a.ended").exists()
+        assert list(place.prefix) == list(LOWEST)
+        Suite(place, "y").read(["1..1", "ok 1"], 0)
+
+    lane.run(bench.place, More([("x", other)], [("y", another)]))
     assert bench.tally.failures == []
-    assert bench.figures == (4, 0, 0)
-    logs = ["guest-b.log", "guest-c.log", "guest.log", "x-x.log"]
+    assert bench.figures == (5, 0, 0)
+    logs = ["guest-b.log", "guest-c.log", "guest.log", "x-x.log", "y-y.log"]
     assert sorted(file.name for file in bench.place.logs.iterdir()) == logs
     calls = (bench.directory / "calls").read_text().splitlines()
-    words = {call.split()[-1]: call.partition(" --copy")[0].split(" --timeout 61 ")[-1] for call in calls}
-    assert words["b"] == "--icount"
+    words = {call.split()[-1]: call.partition(" --copy")[0].split(" --timeout ")[-1] for call in calls}
+    assert words["a"].split()[0] == "61"
+    assert words["b"] == "64 --icount"
     # It may wait for long without having locked up.
-    assert words["c"] == "--append x watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
-    assert "--append" not in words["a"]
+    assert words["c"] == "64 --append x watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
+    assert [" PATIENCE=4 " in call for call in calls] == ["run build/guest a" not in call for call in calls]
 
 
 def test_machine_that_measures_no_time_alone(bench: Bench) -> None:
-    machine = "all=1\n" + TOGETHER + "[[ $policy = *SCHED_OTHER ]] || exit 125\n" + NAMED
+    machine = "all=1\n" + TOGETHER + f"[[ $policy = *{POLICY} ]] || exit 125\n" + NAMED
     lane_of(bench, {"c": LANE["c"]}, machine, [kernel("k")]).run(bench.place)
     assert bench.figures == (1, 0, 0)
     assert "--append x --copy" in (bench.directory / "calls").read_text()
@@ -227,7 +237,7 @@ def test_machine_that_measures_no_time_alone(bench: Bench) -> None:
 def test_machines_of_several_kernels(bench: Bench) -> None:
     machine = (
         "all=2\n" + TOGETHER + "[ $name != a ] || sleep 1\n"
-        '[[ $name != c || -e "$dir/a.ended" && $policy = *SCHED_OTHER ]] || exit 125\n' + NAMED
+        f'[[ $name != c || -e "$dir/a.ended" && $policy = *{POLICY} ]] || exit 125\n' + NAMED
     )
     lane = lane_of(bench, LANE, machine, [kernel("k"), kernel("l")])
     lane.run(bench.place)
@@ -241,9 +251,10 @@ def test_kernel_besides(bench: Bench) -> None:
     (top / "tests/bench/recorded").touch()
     here = kernel("k", prefix="k:")
     request = Request(top, Options(), [], find_tests(top))
-    assert Brief(request, here).names() == ["k:build", "k:signatures", "k:guest/selftest"]
+    assert Brief(request, here, True).names() == ["k:build", "k:signatures", "k:guest/selftest"]
+    assert Brief(request, here, False).names() == ["k:build", "k:guest/selftest"]
     request = Request(top, Options(filters=["k:guest"]), [], find_tests(top))
-    brief = Brief(request, here)
+    brief = Brief(request, here, True)
     assert brief.names() == ["k:guest/selftest"]
     brief.run(bench.place)
     assert bench.figures == (1, 0, 0)

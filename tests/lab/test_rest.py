@@ -12,7 +12,7 @@ import pytest
 
 from lab.children import Children, Ending, descendants
 from lab.main import _report
-from lab.mutants import mutants_command, twins_words
+from lab.mutants import mutants_command, signed_kernels, twins_words
 from lab.options import Options, UsageError, parse
 from lab.tally import Tally
 from lab.truth import Truths, trackers
@@ -51,6 +51,23 @@ def test_mutants_of_a_run(tmp_path: Path) -> None:
     assert mutants_command(tmp_path, Options(), ["host"])[-3:] == [head, "--count", "20"]
     assert twins_words(tmp_path, Options()) == ["TWINS=2", f"BY={head}"]
     assert twins_words(tmp_path, Options(all_mutants=True)) == []
+
+
+def test_kernels_whose_signatures_are_looked_at(tmp_path: Path) -> None:
+    names = list("abcde")
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    taken: list[list[str]] = []
+    for _ in range(20):
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", str(len(taken))], check=True)
+        taken.append(signed_kernels(tmp_path, Options(), names))
+        assert taken[-1] == signed_kernels(tmp_path, Options(), names)
+    assert {len(set(some)) for some in taken} == {2}
+    # Each has its turn.
+    assert set().union(*taken) == set(names)
+    assert signed_kernels(tmp_path, Options(all_mutants=True), names) == names
+    assert signed_kernels(tmp_path, Options(filters=["sid:signatures"]), names) == names
+    assert signed_kernels(tmp_path, Options(), ["a"]) == ["a"]
 
 
 def test_nothing_chosen_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,8 +76,14 @@ def test_count(
 
 def test_what_is_shown(bench: Bench) -> None:
     bench.read(GOOD + "1..1\nok 3 - three # SKIP no disk\n")
-    texts = ["ok     one", "ok     two", "skip   three # SKIP no disk", "took 0 s"]
+    texts = ["ok     one", "ok     two", "skip   three # SKIP no disk", "took 0 s, 0 s of a CPU"]
     assert all(bench.shown(f"suite: {text}" for text in texts))
+
+
+def test_time_of_a_cpu(bench: Bench) -> None:
+    # Of a child, which is ended when it has had a second.
+    bench.suite("bash", "-c", "(ulimit -t 1; while :; do :; done) 2>/dev/null; echo 1..1; echo ok 1")
+    assert bench.shown([" s, 1 s of a CPU"]) == [True]
 
 
 def test_lines_that_end_with_a_carriage_return(bench: Bench) -> None:

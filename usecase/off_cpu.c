@@ -124,28 +124,6 @@ enum offcpu_state lt_offcpu_state_by_stack(enum offcpu_state state,
 EXPORT_SYMBOL_GPL(lt_offcpu_state_by_stack);
 
 /**
- * lt_offcpu_state_of_next() - the state of a task that is switched to
- * @state: of lt_offcpu_state(), when it was switched from
- * @next: the task
- *
- * Where its stack is of no use but for that: only the frames are taken that tell.
- *
- * Context: A probe of sched_switch.
- * Return: as lt_offcpu_state_by_stack().
- */
-enum offcpu_state lt_offcpu_state_of_next(enum offcpu_state state,
-					  struct task_struct *next)
-{
-	struct lt_stack stack;
-
-	if (state != OFFCPU_RUNNABLE)
-		return state;
-	lt_stack_of_next(&stack, next, YIELD_FRAMES);
-	return lt_offcpu_state_by_stack(state, &stack);
-}
-EXPORT_SYMBOL_GPL(lt_offcpu_state_of_next);
-
-/**
  * lt_offcpu_stall() - is it for memory, or for I/O, that a task sleeps?
  * @task: off the CPU, or switched to just now
  * @state: why it is off the CPU

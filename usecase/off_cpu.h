@@ -46,8 +46,6 @@ enum offcpu_state lt_offcpu_state(struct task_struct *prev, bool preempt,
 				  unsigned int prev_state);
 enum offcpu_state lt_offcpu_state_by_stack(enum offcpu_state state,
 					   const struct lt_stack *stack);
-enum offcpu_state lt_offcpu_state_of_next(enum offcpu_state state,
-					  struct task_struct *next);
 enum offcpu_stall lt_offcpu_stall(const struct task_struct *task,
 				  enum offcpu_state state);
 

@@ -71,14 +71,13 @@ EXPORT_SYMBOL_GPL(lt_stack_of_interrupted);
  * lt_stack_of_next() - take the stack of the task that is switched to
  * @stack: where to put it; without __schedule()
  * @next: of a probe of sched_switch
- * @frames: at most so many, up to LT_STACK_MAX; the innermost come first
  *
  * Context: A probe of sched_switch.
  */
-void lt_stack_of_next(struct lt_stack *stack, struct task_struct *next,
-		      unsigned int frames)
+void lt_stack_of_next(struct lt_stack *stack, struct task_struct *next)
 {
-	cut(stack, 1, lt_stacktrace_switched_out(next, stack->ip, frames + 1));
+	cut(stack, 1, lt_stacktrace_switched_out(next, stack->ip,
+						 LT_STACK_MAX + 1));
 }
 EXPORT_SYMBOL_GPL(lt_stack_of_next);
 

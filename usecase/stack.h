@@ -53,8 +53,7 @@ void lt_stack_of_current(struct lt_stack *stack,
 			 const struct lt_usecase *usecase, unsigned int drop);
 void lt_stack_at(struct lt_stack *stack, struct pt_regs *regs);
 void lt_stack_of_interrupted(struct lt_stack *stack);
-void lt_stack_of_next(struct lt_stack *stack, struct task_struct *next,
-		      unsigned int frames);
+void lt_stack_of_next(struct lt_stack *stack, struct task_struct *next);
 void lt_stack_of_other(struct lt_stack *stack, struct task_struct *task);
 const char *lt_stack_print(struct trace_seq *p, const unsigned long *ip,
 			   unsigned int bytes);

@@ -88,7 +88,7 @@ static int usec_stack_set(const char *val, const struct kernel_param *kp)
 	int err = parse_usec(val, &usec);
 
 	if (!err)
-		WRITE_ONCE(path_usec_stack, usec);	/* pairs with look_at_stack() */
+		WRITE_ONCE(path_usec_stack, usec);	/* pairs with look_at() */
 	return err;
 }
 

@@ -44,7 +44,7 @@ u32 path_stack_keep(struct task_struct *task)
 {
 	struct lt_stack stack;
 
-	lt_stack_of_next(&stack, task, LT_STACK_MAX);
+	lt_stack_of_next(&stack, task);
 	return keep(&stack);
 }
 

@@ -30,6 +30,7 @@
 #include "usecase/interrupt.h"
 #include "usecase/off_cpu.h"
 #include "wrapper/sched.h"
+#include "wrapper/syscalls.h"
 
 /**
  * struct place - what is known of a task
@@ -165,18 +166,17 @@ static u32 up_to_u32(u64 ns)
 }
 
 /*
- * Where @task has slept says what for. If it could have run, its stack is of no use but to tell
- * whether it has called sched_yield(): on a busy machine that is each switch, with interrupts off.
+ * Where @task has slept says what for. If it could have run, its stack is of no use, and on a busy
+ * machine that is each switch, with interrupts off.
  */
-static void look_at_stack(struct latency_tracker_wait *wait, struct task_struct *task)
+static void look_at(struct latency_tracker_wait *wait, struct task_struct *task)
 {
-	u64 least = READ_ONCE(path_usec_stack) * NSEC_PER_USEC;
+	u64 slept = (wait->ready_ns ?: wait->end_ns) - wait->begin_ns;
 
-	if (wait->end_ns - wait->begin_ns < least)
-		return;
-	if (lt_offcpu_could_run(wait->cause))
-		wait->cause = lt_offcpu_state_of_next(wait->cause, task);
-	else if ((wait->ready_ns ?: wait->end_ns) - wait->begin_ns >= least)
+	if (wait->cause == OFFCPU_RUNNABLE)
+		wait->cause = lt_syscall_is_yield(task) ? OFFCPU_YIELDED : OFFCPU_PREEMPTED;
+	if (!lt_offcpu_could_run(wait->cause) &&
+	    slept >= READ_ONCE(path_usec_stack) * NSEC_PER_USEC)
 		wait->dev = path_stack_keep(task);
 }
 
@@ -204,7 +204,7 @@ static noinline void publish(struct place *place, struct task_struct *task,
 		no_waker(&wait);
 	where_it_ran(task, place, &wait.user, &wait.system);
 	memcpy(wait.comm, task->comm, TASK_COMM_LEN);
-	look_at_stack(&wait, task);
+	look_at(&wait, task);
 	latency_tracker_wait_publish(&wait);
 	count_from(place, task, now);
 }

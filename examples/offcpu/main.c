@@ -221,7 +221,7 @@ static void stack_of(struct lt_stack *stack,
 	struct task_struct *task;
 
 	if (verdict->flag == LATENCY_TRACKER_ENDED) {
-		lt_stack_of_next(stack, verdict->out_data, LT_STACK_MAX);
+		lt_stack_of_next(stack, verdict->out_data);
 		return;
 	}
 	stack->first = 0;
@@ -263,7 +263,7 @@ static void callback(const struct latency_tracker_verdict *verdict)
 		report_pending(verdict);
 		return;
 	}
-	lt_stack_of_next(&stack, next, LT_STACK_MAX);
+	lt_stack_of_next(&stack, next);
 	report(verdict, next, &stack);
 }
 

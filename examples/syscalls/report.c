@@ -23,7 +23,7 @@ static void report_stack(struct task_struct *next,
 	struct lt_stack stack;
 
 	call_name(name, call->nr, call->compat);
-	lt_stack_of_next(&stack, next, LT_STACK_MAX);
+	lt_stack_of_next(&stack, next);
 	trace_syscall_latency_stack(next, call, name, start, delay, &stack);
 }
 

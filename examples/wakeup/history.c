@@ -41,23 +41,23 @@
 
 /**
  * struct stint - a task was on a CPU, until the next stint began
- * @arrival: when it got the CPU, ns of lt_sched_clock(); 0 if it is not known
- * @ran: of its task, in all stints; take()'s, in the last stint of the task
+ * @arrival: when it got the CPU, ns of lt_sched_clock(); 0 if it is not known, or there was none
+ * @ran: of its task, in all stints; last_of()'s and take()'s, in the last stint of the task
  * @chain: the next of split.last; last_of()'s
  * @steal: lt_sched_steal() when it began
- * @used: there was a task
  * @idle: it was the idle task
  * @kept: a runnable real-time task was kept back for it
  * @pid: of the task
  * @prio: likewise, at the end
  * @picked: likewise, at the begin
  * @comm: likewise
+ *
+ * Of the size of a cache line, so that the next one is found with a shift.
  */
 struct stint {
 	u64 arrival;
 	u64 ran;
 	u64 steal;
-	bool used;
 	bool idle;
 	bool kept;
 	u8 chain;
@@ -65,7 +65,7 @@ struct stint {
 	int prio;
 	int picked;
 	char comm[TASK_COMM_LEN];
-};
+} __aligned(64);
 
 /**
  * struct history - the last stints of a CPU, changed by it with interrupts off
@@ -103,8 +103,8 @@ static struct history __percpu *histories;
  * @steal: a hypervisor had the CPU
  * @locked: the lock of the run queue is held
  * @most: the last stint of the task that had most of @cpu
- * @last: the last stints of these tasks by the hash of their pid: 0, or one more than
- *	stint_at() takes
+ * @last: the last stints of these tasks by the hash of their pid: 0, or one more than the index
+ *	in the ring
  */
 struct split {
 	u64 cpu;
@@ -130,7 +130,6 @@ static __always_inline void record(struct history *history, const struct task_st
 	stint->idle = is_idle_task(task);
 	stint->arrival = stint->idle ? history->idle_since :
 			 lt_sched_arrival(task);
-	stint->used = true;
 	stint->steal = history->steal;
 	stint->kept = history->kept;
 	stint->pid = task->pid;
@@ -232,30 +231,31 @@ static bool kept_back(const struct stint *stint, const struct wait *wait,
 }
 
 /*
- * The last stint of the task that had the @n-th last one. A wait may have as many tasks as
- * stints, and the lock of a run queue is held.
+ * The last stint of the task that had this one. A wait may have as many tasks as stints, and the
+ * lock of a run queue is held.
  */
-static struct stint *last_of(struct split *split, struct history *history,
-			     unsigned int n)
+static __always_inline struct stint *
+last_of(struct split *split, struct history *history, struct stint *stint)
 {
-	struct stint *stint = stint_at(history, n), *last;
 	u8 *bucket = &split->last[(u32)stint->pid % HISTORY], i;
+	struct stint *last;
 
 	for (i = *bucket; i; i = last->chain) {
-		last = stint_at(history, i - 1);
+		last = &history->stints[i - 1];
 		if (last->pid == stint->pid)
 			return last;
 	}
+	stint->ran = 0;
 	stint->chain = *bucket;
-	*bucket = n + 1;
+	*bucket = stint - history->stints + 1;
 	return stint;
 }
 
-/* The @n-th last stint has taken @ns of the wait as a task. */
-static void take(struct split *split, struct history *history, unsigned int n,
-		 u64 ns)
+/* A stint has taken @ns of the wait as a task. */
+static __always_inline void take(struct split *split, struct history *history,
+				 struct stint *stint, u64 ns)
 {
-	struct stint *last = last_of(split, history, n);
+	struct stint *last = last_of(split, history, stint);
 
 	split->cpu += ns;
 	last->ran += ns;
@@ -295,13 +295,41 @@ static void take_steal_before(struct split *split, struct history *history,
 
 	for (n = 0; n < HISTORY; n++) {
 		stint = stint_at(history, n);
-		if (!stint->used || !stint->arrival || stint->arrival <= queued)
+		if (!stint->arrival || stint->arrival <= queued)
 			break;
 		steal = stint->steal;
 	}
-	if (n < HISTORY && stint->used && stint->idle && stint->arrival &&
+	if (n < HISTORY && stint->idle && stint->arrival &&
 	    stint->arrival + ns <= queued && steal - stint->steal > known)
 		split->steal += min(ns, steal - stint->steal - known);
+}
+
+/*
+ * Splits up the last stints for as long as each is no more than a task that had the CPU, or none.
+ * Most waits consist of such stints, and may have all that are kept, while interrupts are off and
+ * the lock of a run queue is held: so it is short. @end: of what is left to split up. Returns of
+ * how many stints it was.
+ */
+static unsigned int split_plain(struct split *split, struct history *history, u64 queued,
+				u64 *end, u64 steal)
+{
+	u64 until = *end, from;
+	unsigned int n;
+
+	for (n = 0; n < HISTORY && until > queued; n++) {
+		struct stint *stint = stint_at(history, n);
+
+		if (!stint->arrival || stint->steal != steal)
+			break;
+		from = max(min(stint->arrival, until), queued);
+		if (stint->idle)
+			split->idle += until - from;
+		else
+			take(split, history, stint, until - from);
+		until = from;
+	}
+	*end = until;
+	return n;
 }
 
 /* Interrupts are off. */
@@ -310,14 +338,15 @@ static void split_up(struct split *split, const struct wait *wait, u64 queued,
 {
 	struct history *history = this_cpu_ptr(histories);
 	u64 from, ns, throttled, steal = lt_sched_steal_here();
-	unsigned int n;
+	unsigned int n = 0;
 
-	for (n = 0; n < HISTORY && end > queued; n++) {
+	if (!group && !is_rt(wait->prio))
+		n = split_plain(split, history, queued, &end, steal);
+	for (; n < HISTORY && end > queued; n++) {
 		struct stint *stint = stint_at(history, n);
 
-		if (!stint->used || !stint->arrival)
+		if (!stint->arrival)
 			break;
-		stint->ran = 0;
 		from = max(min(stint->arrival, end), queued);
 		throttled = throttle_overlap(group, from, end);
 		ns = end - from - throttled;
@@ -329,7 +358,7 @@ static void split_up(struct split *split, const struct wait *wait, u64 queued,
 		else if (stint->idle || kept_back(stint, wait, queued))
 			split->idle += ns;
 		else
-			take(split, history, n, ns);
+			take(split, history, stint, ns);
 		end = from;
 	}
 	if (end > queued)

@@ -70,11 +70,11 @@ struct running {
 
 /*
  * The return of a task is watched for on each CPU that it gets until then. If it once was not, it
- * may have returned since.
+ * may have returned since. A task that is woken while it has a CPU may be on its way back there.
  */
 static bool is_watched(const struct lt_chain *chain, const struct running *running)
 {
-	if (chain->ran_ns && !chain->is_watched)
+	if (chain->ran_ns && !READ_ONCE(chain->is_watched))
 		return false;
 	return running->is_here && lt_user_return_watch(&user_return);
 }
@@ -84,7 +84,7 @@ static bool note_run(struct latency_tracker_event *event, void *arg)
 	struct lt_chain *chain = latency_tracker_event_priv(event);
 	const struct running *running = arg;
 
-	if (!chain->user_ns)
+	if (!READ_ONCE(chain->user_ns))
 		WRITE_ONCE(chain->is_watched, is_watched(chain, running));
 	if (chain->ran_ns)
 		return false;
@@ -168,7 +168,7 @@ static bool on_end(struct latency_tracker_event *event, void *arg)
 	stages.waking_ns = chain->waking_ns;
 	stages.ran_ns = chain->ran_ns;
 	stages.user_ns = READ_ONCE(chain->user_ns);
-	stages.is_watched = chain->is_watched;
+	stages.is_watched = READ_ONCE(chain->is_watched);
 	if (latency_tracker_event_end(ending->tracker, event, 0, &ended, end_ns) >= 0) {
 		chain_stages_count(&stages, end_ns);
 		chain_done_count(ended.by);

@@ -115,7 +115,8 @@ static inline s64 lt_chain_waiting(const struct lt_chain *chain, u64 now_ns)
 /* It has a CPU, and is in the kernel. */
 static inline bool lt_chain_is_returning(const struct lt_chain *chain)
 {
-	return chain->ran_ns && READ_ONCE(chain->is_watched) && !READ_ONCE(chain->user_ns);
+	return READ_ONCE(chain->ran_ns) && READ_ONCE(chain->is_watched) &&
+	       !READ_ONCE(chain->user_ns);
 }
 
 static inline s64 lt_chain_returning(const struct lt_chain *chain, u64 now_ns)

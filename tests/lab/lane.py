@@ -24,6 +24,8 @@ _FEWER_PAIRS = 5_000_000
 _TORTURE_LIMIT = 1800
 # Of a kernel besides.
 _BRIEF = {"build", "signatures", "guest/selftest"}
+# Machines behind others, which wait for a part of their time, too.
+_BEHIND_AT_A_TIME = 3
 # The suites behind the guest tests.
 _BEHIND = ("mutants", "torture", "cost")
 
@@ -209,7 +211,7 @@ class Lane:
                 ended.set()
 
         def run_behind(jobs: Sequence[tuple[str, Job]], part: Place) -> None:
-            run_beside(replace(part, prefix=LOWEST), jobs, 2)
+            run_beside(replace(part, prefix=LOWEST), jobs, _BEHIND_AT_A_TIME)
 
         with Guests(self._top, place, self._options, self.kernel) as guests:
             lab: list[tuple[str, Job]] = [("lab", self._run_lab)] if "lab" in self._suites else []
@@ -217,7 +219,7 @@ class Lane:
             # The guests of several kernels leave nothing that a guest could live on.
             if len(self._kernels) == 1 and any(test.is_timed for test in self.tests):
                 behind += guests.beside(self.tests)
-                free = threading.Semaphore(2)
+                free = threading.Semaphore(_BEHIND_AT_A_TIME)
                 behind += [
                     (tag, partial(_gated, free, told, job)) for tag, job in [*lab, *more.guests]
                 ]

@@ -25,7 +25,7 @@ _TORTURE_LIMIT = 1800
 # Of a kernel besides.
 _BRIEF = {"build", "signatures", "guest/selftest"}
 # Machines behind others, which wait for a part of their time, too.
-_BEHIND_AT_A_TIME = 3
+_BEHIND_AT_A_TIME = 2
 # The suites behind the guest tests.
 _BEHIND = ("mutants", "torture", "cost")
 

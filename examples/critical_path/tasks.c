@@ -171,7 +171,9 @@ static u32 up_to_u32(u64 ns)
  */
 static void look_at(struct latency_tracker_wait *wait, struct task_struct *task)
 {
-	u64 slept = (wait->ready_ns ?: wait->end_ns) - wait->begin_ns;
+	u64 ready = wait->ready_ns ?: wait->end_ns;
+	/* Clocks of two CPUs may differ by some ns. */
+	u64 slept = ready > wait->begin_ns ? ready - wait->begin_ns : 0;
 
 	if (wait->cause == OFFCPU_RUNNABLE)
 		wait->cause = lt_syscall_is_yield(task) ? OFFCPU_YIELDED : OFFCPU_PREEMPTED;

@@ -22,6 +22,7 @@ from latency_tracker.instance import Instance
 from latency_tracker.paths import Segment, outermost, worst_of
 from latency_tracker.signals import Signals
 from latency_tracker.state import Tracker
+from latency_tracker.units import WINDOWS_OF_CAUSES
 
 from .conftest import Shell, Told
 from .fake import NOW_NS, TRACING, Fake, trace_page
@@ -319,14 +320,14 @@ def totals(window: Window) -> list[tuple[int, int]]:
 
 def test_a_window_is_bounded(machine: Fake, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cmd_paths, 'MOST', 10)
-    windows = {name: Window(machine, name) for name in cmd_paths.WINDOWS}
+    windows = {name: Window(machine, name) for name in WINDOWS_OF_CAUSES}
     assert [totals(window) for window in windows.values()] == [[]] * 3
     # Nobody looks at it for two hours: 20 in each minute, of 1 ms each.
     for number in range(20 * 120):
         clock.now_ns = NOW_NS + number * MINUTE_NS // 20
         for window in windows.values():
             window.add(told_at(clock.now_ns, 1))
-    for name, (minutes, says) in cmd_paths.WINDOWS.items():
+    for name, (minutes, says) in WINDOWS_OF_CAUSES.items():
         window = windows[name]
         assert len(window.paths) <= 10 and len(window.sums) <= minutes and len(window.left_out) <= 120 and window.says == says
         ((count, ms),) = totals(window)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -155,7 +156,7 @@ def test_files_that_are_no_programs(shell: Shell, programs: dict[str, Program], 
     assert 'make a link' in shell('mark', '/opt/a,b', 'probed_call').err
     shell.machine.put('/opt/stripped', programs['exports'].path.read_bytes())
     assert 'were stripped' in shell('mark', '/opt/stripped', 'offset_of').err
-    monkeypatch.setattr(elf.importlib, 'import_module', lambda name: __import__('nosuch'))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, 'elftools.elf.elffile', None)  # type: ignore[misc]
     assert 'apt-get install python3-pyelftools' in shell('mark', '/opt/stripped', 'x').err
 
 

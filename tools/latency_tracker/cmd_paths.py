@@ -21,14 +21,13 @@ from latency_tracker.records import Report
 from latency_tracker.show_paths import PathShower
 from latency_tracker.signals import Signals
 from latency_tracker.state import Tracker, chosen
+from latency_tracker.units import WINDOWS_OF_CAUSES
 
 SECOND_NS, MINUTE_NS = 10**9, 60 * 10**9
 # Paths that are kept; if there are more, the last ones. And rows, at the end.
 MOST, ROWS = 10000, 20
 # Causes of alike operations that have names in the sums of a minute.
 CAUSES = 200
-# Of top: how many minutes, and what they are called.
-WINDOWS = {'1m': (1, 'the last minute'), '10m': (10, 'the last 10 minutes'), '1h': (60, 'the last hour')}
 
 
 def trackers_of_paths(machine: Machine, names: list[str]) -> list[Tracker]:
@@ -110,12 +109,12 @@ class Follower:
 
 
 class Window:
-    """What the late operations of the last minutes were made of; name: one of WINDOWS. The paths of the last minute are kept, and of
+    """What the late operations of the last minutes were made of; name: one of WINDOWS_OF_CAUSES. The paths of the last minute are kept, and of
     each minute before it only sums, which do not grow with the number of paths."""
 
     def __init__(self, machine: Machine, name: str) -> None:
         self.machine, self.begin_ns = machine, machine.monotonic_ns()
-        self.minutes, self.name = WINDOWS[name]
+        self.minutes, self.name = WINDOWS_OF_CAUSES[name]
         self.seen = False
         self.paths: deque[Path] = deque()
         # They are older than a minute, and what is told at their end replaces them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import sys
@@ -10,28 +11,26 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from latency_tracker import Error, version
-from latency_tracker.cmd_hist import hist, top
-from latency_tracker.cmd_mark import mark
-from latency_tracker.cmd_paths import WINDOWS as WINDOWS_OF_CAUSES, path, top_causes
-from latency_tracker.cmd_reports import last, watch, worst
-from latency_tracker.cmd_state import list_trackers, set_settings, start, status, stop
-from latency_tracker.compare import compare, save
-from latency_tracker.doctor import doctor
-from latency_tracker.live import live
 from latency_tracker.machine import Machine
-from latency_tracker.on import on
 from latency_tracker.output import Output
 from latency_tracker.profile import WINDOWS
-from latency_tracker.query import COLUMNS, FIELDS, PREPARED, query
-from latency_tracker.record import default_name, record
-from latency_tracker.report import report_file
+from latency_tracker.query import COLUMNS, FIELDS, PREPARED
 from latency_tracker.schema import as_json_schema
 from latency_tracker.settings import HELP as SETTINGS
-from latency_tracker.still import still
-from latency_tracker.units import parse_time
+from latency_tracker.units import WINDOWS_OF_CAUSES, parse_time
 
 PROGRAM = 'latency-tracker'
 Command = Callable[[argparse.Namespace, Machine, Output], int]
+
+
+def lazy(name: str) -> Command:
+    """The command MODULE.FUNCTION. Its module is imported when it runs: the others need not wait for what it needs."""
+    def run(args: argparse.Namespace, machine: Machine, out: Output) -> int:
+        module, function = name.split('.')
+        command: Command = getattr(importlib.import_module(f'latency_tracker.{module}'), function)
+        return command(args, machine, out)
+    run.__name__ = name
+    return run
 
 
 class Parser(argparse.ArgumentParser):
@@ -96,22 +95,22 @@ def _sub(subs: argparse._SubParsersAction[Parser], name: str, run: Command, abou
 
 
 def _add_state(subs: argparse._SubParsersAction[Parser]) -> None:
-    _sub(subs, 'list', list_trackers, 'the trackers, and whether they are loaded', 'list')
-    _sub(subs, 'doctor', doctor, 'why does it not work here, and what to do', 'doctor',
+    _sub(subs, 'list', lazy('cmd_state.list_trackers'), 'the trackers, and whether they are loaded', 'list')
+    _sub(subs, 'doctor', lazy('doctor.doctor'), 'why does it not work here, and what to do', 'doctor',
          'The exit status is 2 if something is wrong.')
-    parser = _sub(subs, 'status', status, 'counters, losses, memory and cost of the trackers', 'status block')
+    parser = _sub(subs, 'status', lazy('cmd_state.status'), 'counters, losses, memory and cost of the trackers', 'status block')
     parser.add_argument('--for', dest='seconds', type=seconds, default=1, metavar='TIME',
                         help='measure the rate for so long (1s)')
     _trackers(parser)
-    parser = _sub(subs, 'set', set_settings, 'change settings, all of them or none; without any, show them',
+    parser = _sub(subs, 'set', lazy('cmd_state.set_settings'), 'change settings, all of them or none; without any, show them',
                   'set block over=50ms dev=sda', SETTINGS)
     parser.add_argument('--boot', action='store_true', help='also at each boot')
     parser.add_argument('words', nargs='*', metavar='TRACKER|NAME=VALUE', help='"all": all that work')
-    parser = _sub(subs, 'start', start, 'load trackers, with settings; without names, all of them',
+    parser = _sub(subs, 'start', lazy('cmd_state.start'), 'load trackers, with settings; without names, all of them',
                   'start syscalls over=100ms cgroup=/system.slice/mariadb.service', SETTINGS)
     parser.add_argument('--boot', action='store_true', help='now, and at each boot')
     parser.add_argument('words', nargs='*', metavar='TRACKER|NAME=VALUE')
-    parser = _sub(subs, 'stop', stop, 'unload trackers; without names, all of them', 'stop block')
+    parser = _sub(subs, 'stop', lazy('cmd_state.stop'), 'unload trackers; without names, all of them', 'stop block')
     parser.add_argument('--boot', action='store_true', help='now, and at each boot')
     parser.add_argument('trackers', nargs='*', metavar='TRACKER')
 
@@ -119,7 +118,7 @@ def _add_state(subs: argparse._SubParsersAction[Parser]) -> None:
 def _watch(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     if args.all and not args.still:
         raise Error('--all is for --still: without it all are shown')
-    return (still if args.still else watch)(args, machine, out)
+    return lazy('still.still' if args.still else 'cmd_reports.watch')(args, machine, out)
 
 
 def _add_reports(subs: argparse._SubParsersAction[Parser]) -> None:
@@ -132,18 +131,18 @@ def _add_reports(subs: argparse._SubParsersAction[Parser]) -> None:
                         'or 1s, or --over')
     parser.add_argument('--all', action='store_true', help='with --still: also what waits for something to do')
     _trackers(parser)
-    parser = _sub(subs, 'path', path, 'what late operations of tasks were made of, as they happen', 'path syscalls --over 100ms',
+    parser = _sub(subs, 'path', lazy('cmd_paths.path'), 'what late operations of tasks were made of, as they happen', 'path syscalls --over 100ms',
                   'It needs the module critical_path: latency-tracker start critical_path. The exit status is 2 if --max ended it.')
     _filters(parser)
     _until(parser)
     parser.set_defaults(buffer=0)
     _trackers(parser)
-    parser = _sub(subs, 'last', last, 'the last reports of the trackers, although nobody has watched',
+    parser = _sub(subs, 'last', lazy('cmd_reports.last'), 'the last reports of the trackers, although nobody has watched',
                   'last offcpu --comm "mariadbd*"')
     _filters(parser)
     parser.add_argument('-n', dest='number', type=positive, default=20, metavar='N', help='so many (20)')
     _trackers(parser)
-    parser = _sub(subs, 'worst', worst, 'the slowest operations of a window, although nobody has watched',
+    parser = _sub(subs, 'worst', lazy('cmd_reports.worst'), 'the slowest operations of a window, although nobody has watched',
                   'worst syscalls --window 1h')
     _filters(parser)
     parser.add_argument('--window', choices=WINDOWS, default='1h', help='(1h)')
@@ -154,11 +153,11 @@ def _add_reports(subs: argparse._SubParsersAction[Parser]) -> None:
 def _top(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     if args.window and args.by != 'cause':
         raise Error('--window is for --by cause, all else is of the last minute: add --by cause, or leave --window out')
-    return (top_causes if args.by == 'cause' else top)(args, machine, out)
+    return lazy('cmd_paths.top_causes' if args.by == 'cause' else 'cmd_hist.top')(args, machine, out)
 
 
 def _add_profiles(subs: argparse._SubParsersAction[Parser]) -> None:
-    parser = _sub(subs, 'hist', hist, 'the distribution of the delays of all operations, late or not',
+    parser = _sub(subs, 'hist', lazy('cmd_hist.hist'), 'the distribution of the delays of all operations, late or not',
                   'hist block --window 1m,1h', 'With --by or --group: of groups, once "set TRACKER '
                   'groups=on" was said.')
     parser.add_argument('--window', metavar='NAMES', help=f'some of {",".join(WINDOWS)} (1m,total)')
@@ -180,15 +179,17 @@ def _add_profiles(subs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _add_report(subs: argparse._SubParsersAction[Parser]) -> None:
-    parser = _sub(subs, 'record', record, 'late operations to a file, while a command runs, or for a time',
+    parser = _sub(subs, 'record', lazy('record.record'), 'late operations to a file, while a command runs, or for a time',
                   'record -o build.json.gz syscalls block -- make -j8', 'The exit status is 1 if the command failed.')
-    parser.add_argument('-o', dest='output', metavar='FILE', default=default_name(),
+    parser.set_defaults(takes_command=True)
+    parser.add_argument('-o', dest='output', metavar='FILE',
                         help='the file; with .gz at its end it is compressed (latency-tracker-TIME.json.gz)')
     parser.add_argument('--for', dest='seconds', type=seconds, metavar='TIME', help='end after, such as 30s')
     parser.add_argument('--buffer', type=positive, default=0, metavar='KIB', help='of each CPU (4096; on large machines less, 256 MiB in all)')
     _filters(parser)
     _trackers(parser)
-    parser = _sub(subs, 'report', report_file, 'what a recording has: the sum, the slowest, pictures', 'report --html -o page.html build.json.gz',
+    parser = _sub(subs, 'report', lazy('report.report_file'), 'what a recording has: the sum, the slowest, pictures',
+                  'report --html -o page.html build.json.gz',
                   'A recording is a file of "record", or what "watch --json" has printed, compressed with gzip\n'
                   'or not; "-" is standard input.')
     parser.add_argument('file', metavar='FILE')
@@ -206,7 +207,7 @@ def _add_report(subs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _add_query(subs: argparse._SubParsersAction[Parser]) -> None:
-    parser = _sub(subs, 'query', query, 'SQL over recordings, of many machines, too: needs DuckDB', 'query hours *.json.gz',
+    parser = _sub(subs, 'query', lazy('query.query'), 'SQL over recordings, of many machines, too: needs DuckDB', 'query hours *.json.gz',
                   f'SQL, or one of: {", ".join(PREPARED)}. The table "reports" has the columns\n'
                   f'  {" ".join(COLUMNS)}\n  {" ".join(FIELDS)} filename\n'
                   'and "raw" has all fields, as JSON. Files are recordings, or of Parquet.')
@@ -218,26 +219,20 @@ def _add_query(subs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _add_compare(subs: argparse._SubParsersAction[Parser]) -> None:
-    parser = _sub(subs, 'compare', compare, 'which delays have changed, and not by chance', 'compare 1h 1m',
+    parser = _sub(subs, 'compare', lazy('compare.compare'), 'which delays have changed, and not by chance', 'compare 1h 1m',
                   'The exit status is 2 if something has changed. Of a file, all time is taken.')
     parser.add_argument('before', metavar='BEFORE', help=f'a file of "save", or a window: {", ".join(WINDOWS)}')
     parser.add_argument('after', metavar='AFTER', help='likewise')
     parser.add_argument('--least', type=positive, default=5, metavar='PERCENT', help='change that counts (5)')
     parser.add_argument('-n', dest='number', type=positive, default=20, metavar='N', help='rows (20)')
     _trackers(parser)
-    parser = _sub(subs, 'save', save, 'all profiles of this moment to a file, for "compare"', 'save before.json')
+    parser = _sub(subs, 'save', lazy('compare.save'), 'all profiles of this moment to a file, for "compare"', 'save before.json')
     parser.add_argument('file', metavar='FILE', help='is overwritten')
     _trackers(parser)
 
 
-def export(args: argparse.Namespace, machine: Machine, out: Output) -> int:
-    """Nobody else waits for the libraries that it needs."""
-    from latency_tracker.export import export as run  # pylint: disable=import-outside-toplevel
-    return run(args, machine, out)
-
-
 def _add_export(subs: argparse._SubParsersAction[Parser]) -> None:
-    parser = _sub(subs, 'export', export, 'metrics for Prometheus; metrics and late operations for OpenTelemetry',
+    parser = _sub(subs, 'export', lazy('export.export'), 'metrics for Prometheus; metrics and late operations for OpenTelemetry',
                   'export --otlp http://collector:4318', 'Headers for the collector, such as a password, are read from '
                   'OTEL_EXPORTER_OTLP_HEADERS.')
     parser.add_argument('--listen', default='127.0.0.1:9905', metavar='ADDRESS:PORT',
@@ -253,7 +248,7 @@ def _add_export(subs: argparse._SubParsersAction[Parser]) -> None:
 def _mark(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     if sum((bool(args.program), args.list, bool(args.remove))) != 1:
         raise Error('one of PROGRAM, --list and --remove')
-    return mark(args, machine, out)
+    return lazy('cmd_mark.mark')(args, machine, out)
 
 
 def _add_mark(subs: argparse._SubParsersAction[Parser]) -> None:
@@ -287,7 +282,7 @@ def make_parser(with_commands: bool = True) -> Parser:
     parser.add_argument('--json', action='store_true', help='an object per line')
     _filters(parser)
     _until(parser)
-    parser.set_defaults(run=live)
+    parser.set_defaults(run=lazy('live.live'), takes_command=False)
     if not with_commands:
         return parser
     subs = parser.add_subparsers(title='commands', metavar='COMMAND', parser_class=Parser)
@@ -308,12 +303,13 @@ def main(argv: list[str], machine: Machine | None = None) -> int:
     """The exit status: 0 it ended normally, 1 an error, 2 what was asked for was found."""
     try:
         if argv[:1] == ['on']:
+            from latency_tracker.on import on  # pylint: disable=import-outside-toplevel
             return on(argv[1:], machine or Machine())
         options_first = bool(argv) and argv[0].startswith('-') and argv[0] not in ('-h', '--help')
         at = argv.index('--') if '--' in argv else len(argv)
         args = make_parser(not options_first).parse_args(argv[:at])
         args.command = argv[at + 1:]
-        if at < len(argv) and (args.run is not record or not args.command):
+        if at < len(argv) and not (args.takes_command and args.command):
             raise Error('behind -- stands the command of "record"')
         run: Command = args.run
         return run(args, machine or Machine(), Output(args.json))

@@ -237,7 +237,8 @@ def follow(source: Buffers | Files, sink: Sink, child: subprocess.Popen[bytes] |
 def record(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     """The exit status is 1 if the command failed."""
     trackers = chosen(machine, args.trackers)
-    file, signals = File(args.output), Signals()
+    name = args.output or default_name()
+    file, signals = File(name), Signals()
     to = Lines(as_json=True, stream=file.text)
     to.object('recording', version=version(), kernel=machine.read('/proc/sys/kernel/osrelease').strip(),
               time=wall_time(machine, machine.monotonic_ns()).isoformat(timespec='microseconds'),
@@ -262,7 +263,7 @@ def record(args: argparse.Namespace, machine: Machine, out: Output) -> int:
     tell_missed(lost, out)
     count = sum(of.count for of in sink.summary.sums.values())
     paths = f', and {sink.paths:,} paths,' if sink.paths else ''
-    out.line(f'{count:,} late operations{paths} in {args.output}: latency-tracker report {args.output}')
+    out.line(f'{count:,} late operations{paths} in {name}: latency-tracker report {name}')
     if status:
         print(f'latency-tracker: {args.command[0]} ended with status {status}', file=sys.stderr)
     return 1 if status else 0

@@ -10,6 +10,8 @@ from latency_tracker import Error
 
 UNITS_NS = {'ns': 1, 'us': 10**3, 'µs': 10**3, 'ms': 10**6, 's': 10**9, 'm': 60 * 10**9,
             'h': 3600 * 10**9}
+# Of the causes in late operations: how many minutes, and what they are called.
+WINDOWS_OF_CAUSES = {'1m': (1, 'the last minute'), '10m': (10, 'the last 10 minutes'), '1h': (60, 'the last hour')}
 # What a threshold is that nothing reaches.
 NEVER_NS = 2**64 - 1
 

@@ -12,6 +12,7 @@
 
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include "usecase/data.h"
 #include "wrapper/cgroup.h"
@@ -87,6 +88,13 @@ static inline void lt_task_gone(struct latency_tracker *tracker,
 				struct task_struct *task)
 {
 	latency_tracker_slot_free(tracker, lt_task_key(task));
+}
+
+/* A thread that runs soft interrupts; with PREEMPT_RT there is one for those of timers. */
+static inline bool lt_task_runs_softirqs(const struct task_struct *task)
+{
+	return task->flags & PF_KTHREAD &&
+	       (strstarts(task->comm, "ksoftirqd/") || strstarts(task->comm, "ktimers/"));
 }
 
 void lt_task_filter_set(struct lt_usecase *usecase);

@@ -26,19 +26,27 @@
 #endif
 
 /*
- * No signal ends a sleep in this state.
+ * Does a task in this state wait for a spinlock of PREEMPT_RT? Other kernels spin there.
  *
- * 5.15 ("sched/wakeup: Introduce the TASK_RTLOCK_WAIT state bit"): a task that
- * waits for a spinlock of PREEMPT_RT has a state of its own, which the kernel's
- * own sched_switch shows as D, too.
+ * 5.15 ("sched/wakeup: Introduce the TASK_RTLOCK_WAIT state bit"): it has a state of its own, and
+ * what wakes it for anything else meanwhile is remembered, and not traced.
+ */
+static inline bool lt_state_is_in_spinlock(unsigned int state)
+{
+#ifdef TASK_RTLOCK_WAIT
+	return state & TASK_RTLOCK_WAIT;
+#else
+	return false;
+#endif
+}
+
+/*
+ * No signal ends a sleep in this state. The kernel's own sched_switch shows a task that waits for a
+ * spinlock as D, too.
  */
 static inline bool lt_state_is_uninterruptible(unsigned int state)
 {
-#ifdef TASK_RTLOCK_WAIT
-	if (state & TASK_RTLOCK_WAIT)
-		return true;
-#endif
-	return state & TASK_UNINTERRUPTIBLE;
+	return lt_state_is_in_spinlock(state) || (state & TASK_UNINTERRUPTIBLE);
 }
 
 /*

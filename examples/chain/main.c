@@ -199,12 +199,19 @@ static void take_stack(struct latency_tracker *tracker, struct lt_chain *chain)
 		lt_stack_of_interrupted(&chain->stack);
 }
 
+/*
+ * What a task waits for in the middle of its work is no begin. Nor are the threads of soft
+ * interrupts: these wake whose work it is. With PREEMPT_RT the end of any interrupt wakes such a
+ * thread, and seems to be the thread of a handler that it has interrupted.
+ */
 static bool may_begin(const struct task_struct *task,
 		      const struct lt_chain_origin *origin)
 {
 	return lt_task_passes(&chain_usecase, task) &&
 	       lt_task_in_cgroup(&chain_usecase, task) &&
-	       chain_origin_is_wanted(origin);
+	       chain_origin_is_wanted(origin) &&
+	       !lt_state_is_in_spinlock(lt_task_state(task)) &&
+	       !lt_task_runs_softirqs(task);
 }
 
 static void probe_sched_waking(void *data, struct task_struct *task)
@@ -243,7 +250,8 @@ static void probe_sched_wakeup(void *data, struct task_struct *task)
 static void leaves(struct latency_tracker *tracker, struct task_struct *prev,
 		   unsigned int prev_state)
 {
-	if (is_idle_task(prev) || lt_switch_is_runnable(prev, prev_state))
+	if (is_idle_task(prev) || lt_switch_is_runnable(prev, prev_state) ||
+	    lt_state_is_in_spinlock(prev_state))
 		return;
 	chain_thread_sleeps(prev);
 	if (lt_task_passes(&chain_usecase, prev))

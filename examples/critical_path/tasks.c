@@ -269,13 +269,6 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
 
-/* A thread that runs soft interrupts; with PREEMPT_RT there is one for those of timers. */
-static bool runs_softirqs(const struct task_struct *task)
-{
-	return task->flags & PF_KTHREAD &&
-	       (strstarts(task->comm, "ksoftirqd/") || strstarts(task->comm, "ktimers/"));
-}
-
 /*
  * Why did a soft interrupt wait that runs now? A task that has had the CPU since before was in
  * the way, or what had interrupted it; or it was to run in a thread, which may have had to wait.
@@ -285,7 +278,7 @@ static void name_busy(struct latency_tracker_wait *raised)
 {
 	const struct place *place = place_of(current);
 
-	if (!runs_softirqs(current) &&
+	if (!lt_task_runs_softirqs(current) &&
 	    (is_idle_task(current) || !place || !place->in_ns ||
 	     place->in_ns > raised->begin_ns))
 		return;

@@ -10,7 +10,8 @@
  *	off MS		interrupts are off on this CPU
  *	wake BY A B C	the line comes on this CPU: its handler takes A. Then the waiter is woken by
  *			the handler (BY is 0), by a tasklet of it (1) or by its thread (2), after
- *			B; the waiter takes C, and sleeps again
+ *			B; the waiter takes C, and sleeps again. BY is 3: by its thread, which
+ *			then holds a spinlock for C that the waiter takes first
  *	self C		the handler of the line wakes this task when it is about to sleep, so that
  *			it does not; then it takes C, and sleeps
  *	kernel C	this task sleeps until a timer wakes it, and takes C before it is back in
@@ -24,6 +25,7 @@
 #include <linux/kernel.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 
 #include "wrapper/irq_work.h"
@@ -35,6 +37,7 @@ enum by {
 	BY_HANDLER,
 	BY_TASKLET,
 	BY_THREAD,
+	BY_HOLDER,
 	NR_BY,
 };
 
@@ -43,6 +46,7 @@ static int by;
 static int ms[3];	/* the handler, what follows, the waiter */
 static u64 before, handler, wake, woken, ran, done;
 static bool is_over;
+static DEFINE_SPINLOCK(held);
 static struct task_struct *waiter, *target;
 static char text[256];
 
@@ -92,7 +96,16 @@ static irqreturn_t handle(int irq, void *dev)
 
 static irqreturn_t handle_in_thread(int irq, void *dev)
 {
+	if (by != BY_HOLDER) {
+		wake_waiter();
+		return IRQ_HANDLED;
+	}
+	spin_lock(&held);
 	wake_waiter();
+	while (!READ_ONCE(ran))
+		cpu_relax();
+	spin(ms[2]);
+	spin_unlock(&held);
 	return IRQ_HANDLED;
 }
 
@@ -105,7 +118,9 @@ static int wait(void *unused)
 		__set_current_state(TASK_RUNNING);
 		if (!READ_ONCE(wake))
 			continue;
-		ran = clock();
+		WRITE_ONCE(ran, clock());
+		spin_lock(&held);
+		spin_unlock(&held);
 		spin(ms[2]);
 		done = clock();
 		smp_store_release(&is_over, true);	/* pairs with cmd_wake() */
@@ -150,6 +165,7 @@ static int cmd_wake(const int *arg)
 	target = waiter;
 	memcpy(ms, arg + 1, sizeof(ms));
 	WRITE_ONCE(wake, 0);
+	WRITE_ONCE(ran, 0);
 	is_over = false;
 	before = clock();
 	irq_work_queue(&line_work);

@@ -45,8 +45,10 @@
 #   kbuild NAME SRC OUT [ARG...]
 #                             build the modules of directory SRC of the checkout
 #                             into directory OUT of the checkout, incrementally
-#   build_modules NAME        build the checkout's modules into build/NAME, install
-#                             them where the guest's modprobe finds them.
+#   build_modules NAME [selftest]
+#                             build the checkout's modules into build/NAME, install
+#                             them where the guest's modprobe finds them; of those that
+#                             only tests load, all, or the selftest.
 #                             build/NAME/.warned tells that there were warnings
 #   test_flags NAME           print the compiler's flags for modules that only tests load
 #   owners_are_there          whether this script and those that have started it are still
@@ -456,7 +458,7 @@ _build_all()
 
 	read -ra options < <(kernel_value "$1" options)
 	flags=$(test_flags "$1") || return
-	kbuild "$1" . "$2" W=1 KCFLAGS="$flags" LT_TESTS=1 "${options[@]}" &&
+	kbuild "$1" . "$2" W=1 KCFLAGS="$flags" LT_TESTS="$3" "${options[@]}" &&
 		_build_probe "$1" "$2" W=1 KCFLAGS="$flags"
 }
 
@@ -467,7 +469,7 @@ _build_modules()
 
 	flock -n 9 || progress "waiting for another build in $out" flock 9
 	progress_live "building the modules for '$name'" \
-		_build_all "$name" "$out" 2>"$log" || status=$?
+		_build_all "$name" "$out" "$2" 2>"$log" || status=$?
 	cat "$log" >&2
 	((!status)) ||
 		die "the modules do not compile for '$name': correct what is reported above"
@@ -485,7 +487,7 @@ build_modules()
 	[ -e "$top/Kbuild" ] || return 0
 	rootfs_dir "$1" >/dev/null
 	mkdir -p "$top/build/$1"
-	(_build_modules "$1") 9>"$top/build/$1/.lock"
+	(_build_modules "$1" "${2:-1}") 9>"$top/build/$1/.lock"
 }
 
 # What a kernel says when it is in trouble. Anchored behind the time stamp that printk

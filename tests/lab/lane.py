@@ -64,6 +64,7 @@ class Lane:
         self._options = request.options
         self._kernels = request.kernels
         self.kernel = kernel
+        self._is_whole = True
         self._choose_all(request)
 
     def _choose_all(self, request: Request) -> None:
@@ -105,7 +106,7 @@ class Lane:
     def prepare(self, lab: Lab) -> None:
         """Build what the suites need."""
         if self.tests or set(self._suites) - {"signatures", "mutants", "cost"}:
-            lab.prepare(self.kernel, [test.name for test in self.tests])
+            lab.prepare(self.kernel, [test.name for test in self.tests], self._is_whole)
         elif self._suites:
             lab.find(self.kernel)
 
@@ -242,11 +243,13 @@ class Lane:
 
 
 class Brief(Lane):
-    """A kernel besides: are the modules right for it, too? is_signed: are its signatures looked at?"""
+    """A kernel besides: are the modules right for it, too? is_whole: are the modules of all tests
+    built, and the signatures looked at?"""
 
-    def __init__(self, request: Request, kernel: Kernel, is_signed: bool) -> None:
-        self._left_out = set() if is_signed else {"signatures"}
+    def __init__(self, request: Request, kernel: Kernel, is_whole: bool) -> None:
+        self._left_out = set() if is_whole else {"signatures"}
         super().__init__(request, kernel)
+        self._is_whole = is_whole
 
     def _choose_all(self, request: Request) -> None:
         brief = [test for test in request.tests if f"guest/{test.name}" in _BRIEF]

@@ -20,7 +20,7 @@ from .children import Children, Ending
 from .guest import find_tests
 from .host import ASIDE, BESIDE, host_suites
 from .lane import Brief, Lane, More, Request
-from .mutants import signed_kernels
+from .mutants import whole_kernels
 from .options import USAGE, Options, UsageError, parse
 from .output import Console, info
 from .shell import Failed, Shell
@@ -48,8 +48,8 @@ class Run:
         request = Request(top, options, chosen, find_tests(top))
         self._lanes = [Lane(request, kernel) for kernel in chosen]
         besides = kernels.besides(self._shell, top, options.also, chosen)
-        signed = signed_kernels(top, options, [kernel.name for kernel in besides])
-        self._briefs = [Brief(request, kernel, kernel.name in signed) for kernel in besides]
+        whole = whole_kernels(top, options, [kernel.name for kernel in besides])
+        self._briefs = [Brief(request, kernel, kernel.name in whole) for kernel in besides]
         self._host = host_suites(top, options)
 
     def names(self) -> list[str]:

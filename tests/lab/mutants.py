@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What each run takes some of: mutants, twins, and kernels besides whose signatures are looked at; all of
+"""What each run takes some of: mutants, twins, and kernels besides of which everything is built; all of
 them with --all-mutants."""
 
 import random
@@ -14,8 +14,8 @@ FEW = {"host": 20, "fuzz": 15, "command": 30, "guest": 10}
 
 # Of the twins of torture, each of which may take 40 seconds.
 _TWINS = 2
-# Of the kernels besides, each of whose signatures take a minute of a CPU.
-_SIGNED = 2
+# Of the kernels besides, of which everything is built, and the signatures are looked at: a minute of a CPU each.
+_WHOLE = 2
 
 
 def _commit(top: Path) -> str:
@@ -44,8 +44,8 @@ def twins_words(top: Path, options: Options) -> list[str]:
     return [] if options.all_mutants else [f"TWINS={_TWINS}", f"BY={_commit(top)}"]
 
 
-def signed_kernels(top: Path, options: Options, names: Sequence[str]) -> list[str]:
-    """The same for the kernels besides, by their names, whose signatures are looked at. Who asks for one gets it."""
+def whole_kernels(top: Path, options: Options, names: Sequence[str]) -> list[str]:
+    """The same for the kernels besides, by their names, of which everything is built."""
     if options.all_mutants or options.filters:
         return list(names)
-    return random.Random(_commit(top)).sample(names, min(_SIGNED, len(names)))
+    return random.Random(_commit(top)).sample(names, min(_WHOLE, len(names)))

@@ -44,13 +44,15 @@ class Lab:
         variable = "LAB_ROOTFS_" + re.sub(r"\W", "_", kernel.name)
         os.environ[variable] = self._shell.script('rootfs_dir "$1"', kernel.name).strip()
 
-    def prepare(self, kernel: Kernel, tests: Sequence[str]) -> None:
-        """All that keeps this machine busy before a guest is started."""
+    def prepare(self, kernel: Kernel, tests: Sequence[str], is_whole: bool = True) -> None:
+        """All that keeps this machine busy before a guest is started. is_whole: with the modules of all tests,
+        not of the selftest alone."""
         self.find(kernel)
         if _needs(tests, "lttng") and not self._shell.call("build_lttng", kernel.name):
             self._console.say("so guest/lttng will fail")
         self._console.say(f"building the modules for {kernel.name}")
-        if not self._shell.step("building the modules", "build_modules", kernel.name):
+        which = [] if is_whole else ["selftest"]
+        if not self._shell.step("building the modules", "build_modules", kernel.name, *which):
             info("the modules do not compile: correct what is reported above")
             raise Failed
         self._build_programs(kernel)

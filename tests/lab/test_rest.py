@@ -12,7 +12,7 @@ import pytest
 
 from lab.children import Children, Ending, descendants
 from lab.main import _report
-from lab.mutants import mutants_command, signed_kernels, twins_words
+from lab.mutants import mutants_command, whole_kernels, twins_words
 from lab.options import Options, UsageError, parse
 from lab.tally import Tally
 from lab.truth import Truths, trackers
@@ -60,14 +60,14 @@ def test_kernels_whose_signatures_are_looked_at(tmp_path: Path) -> None:
     taken: list[list[str]] = []
     for _ in range(20):
         subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", str(len(taken))], check=True)
-        taken.append(signed_kernels(tmp_path, Options(), names))
-        assert taken[-1] == signed_kernels(tmp_path, Options(), names)
+        taken.append(whole_kernels(tmp_path, Options(), names))
+        assert taken[-1] == whole_kernels(tmp_path, Options(), names)
     assert {len(set(some)) for some in taken} == {2}
     # Each has its turn.
     assert set().union(*taken) == set(names)
-    assert signed_kernels(tmp_path, Options(all_mutants=True), names) == names
-    assert signed_kernels(tmp_path, Options(filters=["sid:signatures"]), names) == names
-    assert signed_kernels(tmp_path, Options(), ["a"]) == ["a"]
+    assert whole_kernels(tmp_path, Options(all_mutants=True), names) == names
+    assert whole_kernels(tmp_path, Options(filters=["sid:signatures"]), names) == names
+    assert whole_kernels(tmp_path, Options(), ["a"]) == ["a"]
 
 
 def test_nothing_chosen_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,7 +89,13 @@ result_sums_up()
 judge()
 {
 	awk -v threshold="$1" -v pid="$2" '
-		function of(name) { return match($0, "(^|[ ,])" name "=") ? substr($0, RSTART + RLENGTH) + 0 : -1 }
+		function of(name) { return name in value ? value[name] + 0 : -1 }
+		/^cycle=|chain_latency: / {
+			split("", value)
+			for (k = split($0, word, /[ ,]+/); k; k--)
+				if (at = index(word[k], "="))
+					value[substr(word[k], 1, at - 1)] = substr(word[k], at + 1)
+		}
 		/^cycle=/ {
 			i = ++n
 			due[i] = of("due"); ran[i] = of("ran"); done[i] = of("done")
@@ -103,19 +109,19 @@ judge()
 				next
 			}
 			end[i] = of("start") + of("delay")
-			at = of("start") + of("raise") + of("handling") + of("waiting")
-			user = at
+			run = of("start") + of("raise") + of("handling") + of("waiting")
+			user = run
 			if (of("returning") >= 0) {
 				returned++
 				user += of("returning")
 			}
 			if (user > ran[i] || end[i] < done[i] || user + of("working") != end[i])
 				wrong++
-			if (ran[i] - at > worst)
-				worst = ran[i] - at
+			if (ran[i] - run > worst)
+				worst = ran[i] - run
 			if (ran[i] - user > back)
 				back = ran[i] - user
-			near += ran[i] - at < 100000
+			near += ran[i] - run < 100000
 		}
 		END {
 			for (i = 1; i < n; i++) {

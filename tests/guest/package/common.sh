@@ -7,3 +7,5 @@
 all=$(cd "$top" && sed -n '/LT_TESTS/q; s/^obj-.* += \(latency_tracker.*\)\.o$/\1/p' Kbuild &&
 	sed -n 's/^obj-.* += \(latency_tracker.*\)\.o$/\1/p' examples/Kbuild examples/api/Kbuild)
 all=$(sort <<<"$all")
+# Where the newer packages are, which install makes.
+newer=/var/lib/lt-newer

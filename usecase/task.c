@@ -106,3 +106,25 @@ lt_task_find(const struct latency_tracker_verdict *verdict, pid_t pid)
 	return lt_task_alive(*(struct task_struct *const *)verdict->key, pid);
 }
 EXPORT_SYMBOL_GPL(lt_task_find);
+
+/**
+ * lt_task_cpu() - the CPU that the task of an event waits for, or has
+ * @verdict: of a callback; its key is the address of the task
+ * @pid: of the task when the event began, in the initial pid namespace
+ *
+ * Context: Any.
+ * Return: that of this moment, or -1: the task may have died.
+ */
+int lt_task_cpu(const struct latency_tracker_verdict *verdict, pid_t pid)
+{
+	struct task_struct *task;
+	int cpu = -1;
+
+	rcu_read_lock();
+	task = lt_task_find(verdict, pid);
+	if (task)
+		cpu = task_cpu(task);
+	rcu_read_unlock();
+	return cpu;
+}
+EXPORT_SYMBOL_GPL(lt_task_cpu);

@@ -101,5 +101,6 @@ void lt_task_filter_set(struct lt_usecase *usecase);
 struct task_struct *lt_task_alive(const struct task_struct *task, pid_t pid);
 struct task_struct *
 lt_task_find(const struct latency_tracker_verdict *verdict, pid_t pid);
+int lt_task_cpu(const struct latency_tracker_verdict *verdict, pid_t pid);
 
 #endif /* _LT_USECASE_TASK_H */

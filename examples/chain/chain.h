@@ -35,6 +35,8 @@ void chain_done_stop(void);
 /* origin.c */
 const struct lt_chain_origin *chain_origin_here(void);
 bool chain_origin_is_wanted(const struct lt_chain_origin *origin);
+bool chain_is_passed_on(const struct task_struct *task,
+			const struct lt_chain_origin *origin);
 void chain_thread_sleeps(const struct task_struct *task);
 void chain_thread_gone(const struct task_struct *task);
 void chain_timer_begins(struct hrtimer *timer);

@@ -199,19 +199,14 @@ static void take_stack(struct latency_tracker *tracker, struct lt_chain *chain)
 		lt_stack_of_interrupted(&chain->stack);
 }
 
-/*
- * What a task waits for in the middle of its work is no begin. Nor are the threads of soft
- * interrupts: these wake whose work it is. With PREEMPT_RT the end of any interrupt wakes such a
- * thread, and seems to be the thread of a handler that it has interrupted.
- */
+/* What a task waits for in the middle of its work is no begin. */
 static bool may_begin(const struct task_struct *task,
 		      const struct lt_chain_origin *origin)
 {
 	return lt_task_passes(&chain_usecase, task) &&
 	       lt_task_in_cgroup(&chain_usecase, task) &&
 	       chain_origin_is_wanted(origin) &&
-	       !lt_state_is_in_spinlock(lt_task_state(task)) &&
-	       !lt_task_runs_softirqs(task);
+	       !lt_state_is_in_spinlock(lt_task_state(task));
 }
 
 static void probe_sched_waking(void *data, struct task_struct *task)
@@ -219,7 +214,8 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 	const struct lt_chain_origin *origin = chain_origin_here();
 	struct lt_chain *chain;
 
-	if (likely(!origin) || !may_begin(task, origin))
+	if (likely(!origin) || chain_is_passed_on(task, origin) ||
+	    !may_begin(task, origin))
 		return;
 	done(data, task, BEGINS_AGAIN);
 	chain = latency_tracker_slot_begin(data, lt_task_key(task), 0);

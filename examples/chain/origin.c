@@ -4,8 +4,9 @@
  *
  * While a timer expires, or a handler of the line runs, the CPU has a note of it, in hard and in
  * soft interrupts apart. A note is passed on: to the soft interrupts that the handler raises on its
- * CPU, until they have run; and to the thread of the handler, until that sleeps. What comes
- * meanwhile for the same vector or thread is served by the same run: the first one counts.
+ * CPU, until they have run; and to the thread of the handler, until that sleeps, and to a second
+ * one that this wakes. What comes meanwhile for the same vector or thread is served by the same
+ * run: the first one counts.
  *
  * On PREEMPT_RT a task may preempt a soft interrupt. So a note of a soft interrupt is that of the
  * task in whose name it runs.
@@ -20,6 +21,7 @@
 #include "examples/chain/chain.h"
 #include "latency_tracker.h"
 #include "usecase/filter.h"
+#include "usecase/task.h"
 #include "wrapper/irq.h"
 #include "wrapper/timer.h"
 
@@ -200,6 +202,43 @@ static void pass_to_thread(const struct task_struct *task,
 	thread->origin = *origin;
 	thread->origin.via = LT_CHAIN_THREAD;
 	smp_store_release(&thread->is_busy, true);	/* pairs with chain_origin_here() */
+}
+
+/*
+ * With PREEMPT_RT and threadirqs a handler runs in a thread, and if the driver has one of its own,
+ * that one is woken there, and named so: irq/NUMBER-s-NAME.
+ */
+static bool is_secondary(const struct task_struct *task)
+{
+	const char *name = task->comm;
+
+	if (!(task->flags & PF_KTHREAD) || !strstarts(name, "irq/"))
+		return false;
+	name += strlen("irq/");
+	name += strspn(name, "0123456789");
+	return strstarts(name, "-s-");
+}
+
+/**
+ * chain_is_passed_on() - is a task that is woken only to go on with what is served?
+ * @task: the task
+ * @origin: what is served, of chain_origin_here()
+ *
+ * What such a thread wakes is told then. The soft interrupts that ksoftirqd and ktimers run have
+ * their note already; with PREEMPT_RT the end of any interrupt wakes these, and seems to be the
+ * thread of a handler that it has interrupted.
+ *
+ * Context: Where a task is woken: interrupts are off.
+ */
+bool chain_is_passed_on(const struct task_struct *task,
+			const struct lt_chain_origin *origin)
+{
+	if (lt_task_runs_softirqs(task))
+		return true;
+	if (origin->via != LT_CHAIN_THREAD || !is_secondary(task))
+		return false;
+	pass_to_thread(task, origin);
+	return true;
 }
 
 void probe_irq_handler_exit(void *data, int irq, struct irqaction *action,

@@ -33,25 +33,12 @@ static struct lt_look look = {
 
 LT_LOOK_PARAMS(look);
 
-static int cpu_of(const struct latency_tracker_verdict *verdict, pid_t pid)
-{
-	struct task_struct *task;
-	int cpu = -1;
-
-	rcu_read_lock();
-	task = lt_task_find(verdict, pid);
-	if (task)
-		cpu = task_cpu(task);
-	rcu_read_unlock();
-	return cpu;
-}
-
 /* The task that has the CPU which a task waits for. */
 static void ask(struct lt_chain *chain,
 		const struct latency_tracker_verdict *verdict)
 {
 	const struct lt_chain *now = verdict->priv;
-	int cpu = cpu_of(verdict, chain->pid);
+	int cpu = lt_task_cpu(verdict, chain->pid);
 	struct answer *answer = cpu < 0 ? NULL : lt_look_prepare(&look, cpu);
 
 	/* If the task has run meanwhile, it did not wait for what runs now. */

@@ -115,19 +115,6 @@ static struct lt_look look = {
 	.data_size = sizeof(struct answer),
 };
 
-static int cpu_of(const struct latency_tracker_verdict *verdict, pid_t pid)
-{
-	struct task_struct *task;
-	int cpu = -1;
-
-	rcu_read_lock();
-	task = lt_task_find(verdict, pid);
-	if (task)
-		cpu = task_cpu(task);
-	rcu_read_unlock();
-	return cpu;
-}
-
 /* What @cpu does while a task waits for it; false: that is not known. */
 static bool ask(int cpu, const struct latency_tracker_verdict *verdict,
 		const struct wakeup *wakeup, struct lt_wakeup_prev *prev,
@@ -158,7 +145,7 @@ static void report_pending(const struct latency_tracker_verdict *verdict,
 	struct lt_wakeup_report report = {
 		.waker_comm = wakeup->waker_comm,
 		.waker_pid = wakeup->waker_pid,
-		.cpu = cpu_of(verdict, wakeup->pid),
+		.cpu = lt_task_cpu(verdict, wakeup->pid),
 		.reason = wakeup->reason,
 	};
 	struct lt_wakeup_prev prev = {

@@ -2,7 +2,7 @@
 /*
  * Makes activations of a task with stages of a set duration, for tests/guest/chain.
  *
- * It has a line without hardware, and a thread "lt-waiter" on CPU 1 that sleeps until the line
+ * It has lines without hardware, and a thread "lt-waiter" on CPU 1 that sleeps until a line
  * wakes it. A command is written to the parameter "run" and is over when the write returns;
  * reading the parameter then tells what happened, as NAME=VALUE on one line, in ns of the
  * trackers' clock. Milliseconds; at most SPIN_MAX_MS each.
@@ -11,7 +11,8 @@
  *	wake BY A B C	the line comes on this CPU: its handler takes A. Then the waiter is woken by
  *			the handler (BY is 0), by a tasklet of it (1) or by its thread (2), after
  *			B; the waiter takes C, and sleeps again. BY is 3: by its thread, which
- *			then holds a spinlock for C that the waiter takes first
+ *			then holds a spinlock for C that the waiter takes first. 4: by the
+ *			thread of a line whose handlers may be threads, too: its second one then
  *	self C		the handler of the line wakes this task when it is about to sleep, so that
  *			it does not; then it takes C, and sleeps
  *	kernel C	this task sleeps until a timer wakes it, and takes C before it is back in
@@ -38,10 +39,11 @@ enum by {
 	BY_TASKLET,
 	BY_THREAD,
 	BY_HOLDER,
+	BY_SECOND,
 	NR_BY,
 };
 
-static int line;
+static int line, line_of_threads;
 static int by;
 static int ms[3];	/* the handler, what follows, the waiter */
 static u64 before, handler, wake, woken, ran, done;
@@ -96,13 +98,16 @@ static irqreturn_t handle(int irq, void *dev)
 
 static irqreturn_t handle_in_thread(int irq, void *dev)
 {
+	u64 end;
+
 	if (by != BY_HOLDER) {
 		wake_waiter();
 		return IRQ_HANDLED;
 	}
 	spin_lock(&held);
 	wake_waiter();
-	while (!READ_ONCE(ran))
+	end = clock() + SPIN_MAX_MS * NSEC_PER_MSEC;
+	while (!READ_ONCE(ran) && clock() < end)
 		cpu_relax();
 	spin(ms[2]);
 	spin_unlock(&held);
@@ -128,9 +133,14 @@ static int wait(void *unused)
 	return 0;
 }
 
+static int line_of(int how)
+{
+	return how == BY_SECOND ? line_of_threads : line;
+}
+
 static void raise_line(struct irq_work *work)
 {
-	generic_handle_irq(line);
+	generic_handle_irq(line_of(by));
 }
 
 static struct irq_work line_work;
@@ -154,7 +164,7 @@ static void tell(void)
 {
 	snprintf(text, sizeof(text),
 		 "irq=%d pid=%d before=%llu handler=%llu wake=%llu woken=%llu ran=%llu done=%llu",
-		 line, target->pid, before, handler, wake, woken, ran, done);
+		 line_of(by), target->pid, before, handler, wake, woken, ran, done);
 }
 
 static int cmd_wake(const int *arg)
@@ -241,21 +251,31 @@ static const struct kernel_param_ops run_ops = {
 };
 module_param_cb(run, &run_ops, NULL, 0600);
 
-static int new_line(void)
+static int new_line(int *nr, unsigned long flags)
 {
-	/* With an owner, the request would hold this module. */
-	int err, irq = __irq_alloc_descs(-1, 0, 1, NUMA_NO_NODE, NULL, NULL);
+	static struct irq_affinity_desc affinity;
+	int err, irq;
 
+	/* The thread is not where the waiter is: while it holds a spinlock, that must run. */
+	cpumask_set_cpu(0, &affinity.mask);
+	/* With an owner, the request would hold this module. */
+	irq = __irq_alloc_descs(-1, 0, 1, NUMA_NO_NODE, NULL, &affinity);
 	if (irq < 0)
 		return irq;
-	line = irq;
-	irq_set_chip_and_handler(line, &dummy_irq_chip, handle_simple_irq);
-	irq_clear_status_flags(line, IRQ_NOREQUEST | IRQ_NOPROBE);
-	err = request_threaded_irq(line, handle, handle_in_thread, IRQF_NO_THREAD,
-				   "lt chain", &line);
+	irq_set_chip_and_handler(irq, &dummy_irq_chip, handle_simple_irq);
+	irq_clear_status_flags(irq, IRQ_NOREQUEST | IRQ_NOPROBE);
+	err = request_threaded_irq(irq, handle, handle_in_thread, flags, "lt chain", nr);
 	if (err)
-		irq_free_descs(line, 1);
+		irq_free_descs(irq, 1);
+	else
+		*nr = irq;
 	return err;
+}
+
+static void free_line(int *nr)
+{
+	free_irq(*nr, nr);
+	irq_free_descs(*nr, 1);
 }
 
 static int __init chains_init(void)
@@ -268,19 +288,28 @@ static int __init chains_init(void)
 		return PTR_ERR(waiter);
 	kthread_bind(waiter, 1);
 	wake_up_process(waiter);
-	err = new_line();
+	err = new_line(&line, IRQF_NO_THREAD);
 	if (err)
-		kthread_stop(waiter);
+		goto stop;
+	err = new_line(&line_of_threads, 0);
+	if (err)
+		goto free;
+	return 0;
+
+free:
+	free_line(&line);
+stop:
+	kthread_stop(waiter);
 	return err;
 }
 
 static void __exit chains_exit(void)
 {
 	irq_work_sync(&line_work);
-	free_irq(line, &line);
+	free_line(&line);
+	free_line(&line_of_threads);
 	tasklet_kill(&tasklet);
 	kthread_stop(waiter);
-	irq_free_descs(line, 1);
 }
 
 module_init(chains_init);

@@ -6,7 +6,7 @@
  * its end is told that took so long. A thread tells the end of what it has begun; the scan may
  * look at the same frame meanwhile. Their lock orders the two: either the scan comes first,
  * and the end finds the event, or the end does, and the scan sees in told[] that it is over. What
- * ends without a word, as the program knew of a longer time, is found by the next scan.
+ * ends without a word, as the program knew of a longer time, is found by a later scan.
  */
 #include <linux/minmax.h>
 #include <linux/pid.h>
@@ -176,7 +176,18 @@ bool mark_passes(const struct task_struct *task)
 	return in && lt_task_passes(&mark_usecase, task);
 }
 
-/* What was over a scan ago was never told. Under the lock of @events, like the next one. */
+/*
+ * A thread that has ended an operation tells it before it begins another one in that frame, but it
+ * may have to wait for a CPU in between, for longer than a scan.
+ */
+static bool may_be_told(const struct mark_events *events, u32 nr)
+{
+	u32 over = events->of[nr].over;
+
+	return over && READ_ONCE(events->frame[nr].seq) == over + 1;
+}
+
+/* What is over, and was not told, never will be. Under the lock of @events, like the next one. */
 static void count_untold(struct mark_event *event)
 {
 	if (event->over && event->over != event->told)
@@ -270,7 +281,9 @@ static void find_in(struct mark_space *space, struct mark_events *events,
 	rcu_read_lock();
 	task = is_old ? task_of(space, thread, found.run_ns) : NULL;
 	spin_lock(&events->lock);
-	count_untold(event);
+	/* In a slot anything may begin meanwhile: it had a scan's time. */
+	if (!thread || !may_be_told(events, nr))
+		count_untold(event);
 	/* Tracking that goes off takes all events away. */
 	if (event->found && !(on && is_pending(events, nr, event->found)))
 		give_up(events, nr);
@@ -316,6 +329,8 @@ static bool take_found(struct mark_events *events, u32 nr, u32 seq)
 
 	spin_lock(&events->lock);
 	events->of[nr].told = seq;
+	if (events->of[nr].over == seq)
+		events->of[nr].over = 0;
 	found = events->of[nr].found == seq;
 	if (found)
 		events->of[nr].found = 0;

@@ -91,6 +91,25 @@ static int nested(char **argv)
 	return 0;
 }
 
+/* marks late MS: it waits for so long after an operation of 400 ms is over, before it tells that. */
+static int late(char **argv)
+{
+	struct lt_mark_self *self = &lt_mark_self_1;
+	int mark = define("told-late");
+	u64 end;
+
+	lt_mark_begin(mark, 1);
+	lt_mark_end(mark, 1);
+	lt_mark_begin(mark, 2);
+	sleep_ms(400);
+	end = now();
+	lt_mark_take(self, 0);
+	sleep_ms(atol(argv[2]));
+	lt_mark_tell(0, &self->area->frame[0], end, LT_MARK_NO_TIME);
+	printf("pid=%d\n", own_pid());
+	return 0;
+}
+
 /*
  * marks count N US: so many operations of "short" that take about US, and twice as many of
  * "shorter" that take a third of it.
@@ -455,7 +474,7 @@ static int threads(char **argv)
 }
 
 static const struct command commands[] = {
-	{ "nested", 2, nested }, { "count", 2, count },	  { "deep", 1, deep },
+	{ "nested", 2, nested }, { "count", 2, count },	  { "deep", 1, deep }, { "late", 1, late },
 	{ "thread", 1, thread }, { "exec", 0, exec },	  { "fork", 1, forked },
 	{ "open", 0, may_open }, { "handed", 2, handed }, { "threads", 1, threads },
 	{ "times", 1, times },	  { "crowd", 3, crowd },	  { "shared", 3, shared_ids },

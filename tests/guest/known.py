@@ -23,8 +23,9 @@ TGIDS = {'task-7': 5, 'hog-9': 4}
 
 
 def line(ms, text, task='task-7', cpu=1):
+    seconds, us = divmod(round(ms * 1000), 10**6)
     return (f'  {task} ({TGIDS.get(task, 1):7}) [{cpu:03}] d..1. '
-            f'{100 + ms // 1000}.{ms % 1000:03}000: {text}\n')
+            f'{100 + seconds}.{us:06}: {text}\n')
 
 
 def switch(ms, prev, after, cpu=1):
@@ -42,7 +43,7 @@ def put(path, text):
 
 
 def times(begin, end, flag='ended'):
-    return f'delay={(end - begin) * 10**6}, flag={flag}, start={BEGIN + begin * 10**6}'
+    return f'delay={round((end - begin) * 10**6)}, flag={flag}, start={BEGIN + round(begin * 10**6)}'
 
 
 # --- the observer ---------------------------------------------------------------------
@@ -72,6 +73,10 @@ WORDS = {
                                   switch(end, OTHER, 'task-7/120/R')),
     'called': lambda begin, end: line(
         end, 'syscall_latency: comm=task, pid=7, tgid=7, nr=230, ret=0, ' + times(begin, end)),
+    # Another call.
+    'asks': lambda at: line(at, 'sys_enter: NR 9 (0, 0, 0, 0, 0, 0)'),
+    'answered': lambda begin, end: line(
+        end, 'syscall_latency: comm=task, pid=7, tgid=7, nr=9, ret=0, ' + times(begin, end)),
 }
 # From 6.13 on a task may lose its CPU between the tracker's look at its call and ftrace's.
 MAY = int(observers.CALLS_PREEMPTIBLE)
@@ -137,6 +142,13 @@ OBSERVED = (
      'enters@100 returns@110 loses@110-200 called@100-250', 0, 1, 'syscalls'),
     ('the same, but in its next call',
      'enters@100 returns@110 enters@111 loses@111-200 called@100-200', 0, 1, 'syscalls'),
+    # The report of the next call is closer to both ends of the first one than its own.
+    ('the CPU paused where a short call begins, in front of another one',
+     'enters@100.9 returns@100.918 called@100.51-100.906 asks@100.921 returns@100.931 answered@100.921-100.925', 0, 0,
+     'syscalls', 0, 0),
+    ('the same, reported as the other call',
+     'enters@100.9 returns@100.918 answered@100.51-100.906 asks@100.921 returns@100.931 answered@100.921-100.925', 1, 1,
+     'syscalls', 0, 0),
 )
 
 
@@ -146,9 +158,9 @@ def observed(path, what, missed, invented, kind='softirq', threshold=30, margin=
     # The first run is there because the observer must have seen one, to know of any raise.
     for word in f'raise@1 run@2 {what}'.split():
         name, at = word.split('@')
-        at = [*map(int, at.split('-'))]
+        at = [*map(float, at.split('-'))]
         if name == 'pause':
-            paused += range(*at)
+            paused += range(*map(int, at))
         else:
             lines += WORDS[name](*at).splitlines(keepends=True)
     # Between all that the CPU records something else, unless it pauses.

@@ -144,6 +144,9 @@ class Syscalls(Observer):
         # once it got a CPU again and kept it, but not behind its next call.
         self.back_by = {}
         self.next_call = {}
+        # Which call it was: operations by their begin, and reports.
+        self.number = {}
+        self.told = {}
         # When tasks got their CPU, and how long they had it the last time.
         self.came = {}
         self.stayed = {}
@@ -158,6 +161,7 @@ class Syscalls(Observer):
                 self.began_by[line.pid, line.time] = since
             if not ftrace.FINAL.match(line.text):
                 self.begin(line.pid, line.time)
+                self.number[line.pid, line.time] = line.text.split()[1]
         elif line.event == 'sys_exit':
             self.returns(line)
         elif line.event == 'sched_switch':
@@ -200,8 +204,16 @@ class Syscalls(Observer):
     def finish(self, time):
         self.doubtful |= set(self.interrupted.items())
 
+    def reported(self, fields):
+        known = len(self.reports)
+        super().reported(fields)
+        for report in self.reports[known:]:
+            self.told[report] = fields['nr']
+
     def fits(self, key, operation, report):
         begin, end = operation
+        if self.number[key, begin] != self.told[(key, *report)]:
+            return False
         behind = end <= report[1] <= min(self.back_by.get((key, begin), end) + CLOSE,
                                          self.next_call.get((key, begin), report[1]))
         return super().fits(key, (begin, report[1] if behind else end), report)

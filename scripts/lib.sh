@@ -452,14 +452,34 @@ test_flags()
 	[ -e "$dir/root/lib/modules/$(<"$dir/kver")/build/vmlinux" ] || echo -g0
 }
 
-_build_all()
+# The arguments of make for the modules of kernel $1, in $words; $2: as of build_modules.
+_words_of_build()
 {
 	local options flags
 
 	read -ra options < <(kernel_value "$1" options)
 	flags=$(test_flags "$1") || return
-	kbuild "$1" . "$2" W=1 KCFLAGS="$flags" LT_TESTS="$3" "${options[@]}" &&
-		_build_probe "$1" "$2" W=1 KCFLAGS="$flags"
+	words=(W=1 KCFLAGS="$flags" LT_TESTS="$2" "${options[@]}")
+}
+
+_build_all()
+{
+	local words
+
+	_words_of_build "$1" "$3" &&
+		kbuild "$1" . "$2" "${words[@]}" &&
+		_build_probe "$1" "$2" "${words[@]:0:2}"
+}
+
+# Let sparse look at all that build_modules NAME has built. Prints what it finds.
+check_with_sparse()
+{
+	local name=$1 out=$top/build/$1 dir words
+
+	dir=$(rootfs_dir "$name") && _words_of_build "$name" 1 || return
+	in_rootfs "$name" make -s -j"$(nproc)" -C "/lib/modules/$(<"$dir/kver")/build" \
+		M="$out" "${words[@]}" C=2 CHECK=sparse modules 2>&1 |
+	sed -e "s|$out/||g" -e '/Skipping BTF generation/d'
 }
 
 # With file descriptor 9 as the lock.

@@ -2,8 +2,8 @@
 /*
  * System calls by name: for the events, and the filter "calls".
  *
- * The kernel has the names in its headers only. The build makes native.h and
- * compat.h of them, with a line "[number] = name," for each call. Calls of the
+ * The kernel has the names in its headers only. The build makes native.names and
+ * compat.names of them, with a line "[number] = name," for each call. Calls of the
  * 32-bit table of arm64 have no names here.
  */
 #include <linux/bitmap.h>
@@ -19,11 +19,11 @@
 #include "usecase/thresholds.h"
 
 static const char *const native_names[CALLS_MAX] = {
-#include "syscalls/native.h"
+#include "syscalls/native.names"
 };
 
 static const char *const compat_names[CALLS_MAX] = {
-#include "syscalls/compat.h"
+#include "syscalls/compat.names"
 };
 
 struct calls_filter calls_filter;

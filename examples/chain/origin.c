@@ -11,6 +11,7 @@
  * On PREEMPT_RT a task may preempt a soft interrupt. So a note of a soft interrupt is that of the
  * task in whose name it runs.
  */
+#include <linux/ctype.h>
 #include <linux/interrupt.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -214,8 +215,8 @@ static bool is_secondary(const struct task_struct *task)
 
 	if (!(task->flags & PF_KTHREAD) || !strstarts(name, "irq/"))
 		return false;
-	name += strlen("irq/");
-	name += strspn(name, "0123456789");
+	for (name += strlen("irq/"); isdigit(*name); name++)
+		;
 	return strstarts(name, "-s-");
 }
 

@@ -29,7 +29,6 @@ def lazy(name: str) -> Command:
         module, function = name.split('.')
         command: Command = getattr(importlib.import_module(f'latency_tracker.{module}'), function)
         return command(args, machine, out)
-    run.__name__ = name
     return run
 
 

@@ -50,6 +50,9 @@
 #                             them where the guest's modprobe finds them; of those that
 #                             only tests load, all, or the selftest.
 #                             build/NAME/.warned tells that there were warnings
+#   words_of_build NAME 1|selftest
+#                             put into the array words what make is told to build them
+#   check_with_sparse NAME    let sparse look at them, and print what it finds
 #   test_flags NAME           print the compiler's flags for modules that only tests load
 #   owners_are_there          whether this script and those that have started it are still
 #                             there: one that was killed may have left it alone
@@ -452,8 +455,7 @@ test_flags()
 	[ -e "$dir/root/lib/modules/$(<"$dir/kver")/build/vmlinux" ] || echo -g0
 }
 
-# The arguments of make for the modules of kernel $1, in $words; $2: as of build_modules.
-_words_of_build()
+words_of_build()
 {
 	local options flags
 
@@ -466,17 +468,16 @@ _build_all()
 {
 	local words
 
-	_words_of_build "$1" "$3" &&
+	words_of_build "$1" "$3" &&
 		kbuild "$1" . "$2" "${words[@]}" &&
 		_build_probe "$1" "$2" "${words[@]:0:2}"
 }
 
-# Let sparse look at all that build_modules NAME has built. Prints what it finds.
 check_with_sparse()
 {
 	local name=$1 out=$top/build/$1 dir words
 
-	dir=$(rootfs_dir "$name") && _words_of_build "$name" 1 || return
+	dir=$(rootfs_dir "$name") && words_of_build "$name" 1 || return
 	in_rootfs "$name" make -s -j"$(nproc)" -C "/lib/modules/$(<"$dir/kver")/build" \
 		M="$out" "${words[@]}" C=2 CHECK=sparse modules 2>&1 |
 	sed -e "s|$out/||g" -e '/Skipping BTF generation/d'

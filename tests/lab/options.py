@@ -54,8 +54,9 @@ the exit status is 0 only if none failed.
                  "debug": kasan and kcsan, which are built first, once; they find errors
                  of memory, locks, RCU, leaks, and data races. All is some four times
                  slower there, and torture is 500 thousand pairs, without the twins.
-  --also NAME    besides, on the kernels that NAME means: build, signatures and
-                 guest/selftest, behind the guests of the others as far as it goes
+  --also NAME    besides, on the kernels that NAME means: build and guest/selftest, behind
+                 the guests of the others as far as it goes; on two of them, which the hash
+                 of the commit chooses, the modules of all tests, and signatures
   --minutes N    torture for so many minutes, if that is more
   --strings N    guest/bad-input feeds so many strings to each file, if that is more
   --chains N     guest/critical_path/chains builds so many chains of tasks, if that is more

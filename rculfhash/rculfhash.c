@@ -184,29 +184,14 @@ static __always_inline bool lfht_swap(struct lfht_node *old_node,
 	return lfht_set_next(old_node, old_next, (struct lfht_node *)link);
 }
 
-/**
- * lfht_add_replace() - add a node, in the place of one with the same key if any
- * @ht: the table
- * @hash: hash of @key; bit 0 is ignored
- * @match: comparison
- * @key: the key of @node, handed to @match
- * @node: the node; not in a table, and a grace period after its removal
- *
- * Of several nodes with this key the oldest is replaced.
- *
- * Context: any, NMI included; inside an RCU read-side section with preemption
- * off.  Lock-free.
- * Return: the replaced node, unlinked and owned by the caller (to be reused
- * after a grace period), or NULL when the key was not there.
- */
-struct lfht_node *lfht_add_replace(struct lfht *ht, unsigned long hash,
-				   lfht_match_fn match, const void *key,
-				   struct lfht_node *node)
+/* Private. The rest of lfht_add_replace(). */
+struct lfht_node *lfht_add_replace_other(struct lfht *ht, unsigned long hash,
+					 lfht_match_fn match, const void *key,
+					 struct lfht_node *node)
 {
 	struct lfht_node *found;
 	struct lfht_pos pos;
 
-	lfht_assert_reader();
 	node->order_key = lfht_order_key(hash);
 	for (;;) {
 		found = lfht_find_end(lfht_bucket(ht, hash), node->order_key,

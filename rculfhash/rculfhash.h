@@ -136,9 +136,9 @@ void lfht_add(struct lfht *ht, unsigned long hash, struct lfht_node *node);
 struct lfht_node *lfht_add_unique(struct lfht *ht, unsigned long hash,
 				  lfht_match_fn match, const void *key,
 				  struct lfht_node *node);
-struct lfht_node *lfht_add_replace(struct lfht *ht, unsigned long hash,
-				   lfht_match_fn match, const void *key,
-				   struct lfht_node *node);
+struct lfht_node *lfht_add_replace_other(struct lfht *ht, unsigned long hash,
+					 lfht_match_fn match, const void *key,
+					 struct lfht_node *node);
 int lfht_del(struct lfht *ht, struct lfht_node *node);
 void lfht_purge(struct lfht *ht, struct lfht_node *victim);
 
@@ -224,6 +224,42 @@ lfht_bucket(const struct lfht *ht, unsigned long hash)
 	 * new order sees its array, linked into the list.
 	 */
 	return lfht_bucket_of(ht, smp_load_acquire(&ht->order), hash);
+}
+
+/**
+ * lfht_add_replace() - add a node, in the place of one with the same key if any
+ * @ht: the table
+ * @hash: hash of @key; bit 0 is ignored
+ * @match: comparison
+ * @key: the key of @node, handed to @match
+ * @node: the node; not in a table, and a grace period after its removal
+ *
+ * Of several nodes with this key the oldest is replaced.
+ *
+ * Context: any, NMI included; inside an RCU read-side section with preemption
+ * off.  Lock-free.
+ * Return: the replaced node, unlinked and owned by the caller (to be reused
+ * after a grace period), or NULL when the key was not there.
+ */
+static __always_inline struct lfht_node *
+lfht_add_replace(struct lfht *ht, unsigned long hash, lfht_match_fn match,
+		 const void *key, struct lfht_node *node)
+{
+	struct lfht_node *bucket = lfht_bucket(ht, hash);
+	struct lfht_node *next = lfht_load_next(bucket);
+
+	lfht_assert_reader();
+	node->order_key = lfht_order_key(hash);
+	/*
+	 * Most buckets have no node that comes before it: then its place is right here, behind
+	 * all of its order key, and a peer with the same key changes the same link.
+	 */
+	if (likely(!next || next->order_key > node->order_key)) {
+		WRITE_ONCE(node->next, next);
+		if (likely(lfht_set_next(bucket, next, node)))
+			return NULL;
+	}
+	return lfht_add_replace_other(ht, hash, match, key, node);
 }
 
 /* First live match at or behind @node among those of this order key. */

@@ -157,7 +157,8 @@ static void on_consume(void *data, const struct sk_buff *skb, void *location)
 		.end = LT_NETWORK_CONSUMED,
 	};
 
-	end(data, &out);
+	if (!network_is_local(skb))
+		end(data, &out);
 }
 
 LT_DEFINE_PROBE_CONSUME_SKB(on_consume)

@@ -6,10 +6,22 @@
 #define _LT_NETWORK_NETWORK_H
 
 #include <linux/atomic.h>
+#include <linux/skbuff.h>
+#include <linux/socket.h>
+#include <net/sock.h>
 
 #include "usecase/data.h"
 
 extern struct lt_usecase network_usecase;
+
+/*
+ * A message between sockets of this machine that never passes a device: most of what is freed on
+ * many. It still has its sender then.
+ */
+static inline bool network_is_local(const struct sk_buff *skb)
+{
+	return skb->sk && READ_ONCE(skb->sk->sk_family) == AF_UNIX;
+}
 
 /* groups.c */
 void network_group_ids(const void *key, const void *priv, const void *out_data,

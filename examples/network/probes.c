@@ -134,7 +134,8 @@ static void on_copy(void *data, const struct sk_buff *skb, int len)
 
 static void on_consume(void *data, const struct sk_buff *skb, void *location)
 {
-	consumed(data, skb, location);
+	if (!network_is_local(skb))
+		consumed(data, skb, location);
 }
 
 /* Still what it was at the entry, as in the queue behind netif_rx(). */

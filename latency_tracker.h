@@ -37,7 +37,7 @@
  *   LATENCY_TRACKER_DUPLICATES_MAX events at most, and, when the free list of
  *   the CPU is empty, by the number of CPUs and memory nodes. It waits for none:
  *   what begins again does so since another CPU has changed that very chain.
- * - One clock, ktime_get_mono_fast_ns(): comparable with CLOCK_MONOTONIC. A
+ * - One clock, that of ktime_get_mono_fast_ns(): comparable with CLOCK_MONOTONIC. A
  *   delay is never negative; when the clock stepped back it is 0 and counted.
  * - When latency_tracker_destroy() has returned, no callback runs or will run.
  *
@@ -84,6 +84,7 @@
 #define _LATENCY_TRACKER_H
 
 #include "core/ask.h"
+#include "core/clock.h"
 #include "core/ends.h"
 #include "core/lifecycle.h"
 #include "core/records.h"

@@ -64,8 +64,8 @@ static int set_per_minute(struct latency_tracker *tracker, u64 value)
 	return latency_tracker_set_per_minute(tracker, value);
 }
 
-static u64 get_capacity(struct latency_tracker *tracker,
-			const struct lt_attr *attr)
+static u64 pool_capacity(struct latency_tracker *tracker,
+			 const struct lt_attr *attr)
 {
 	return READ_ONCE(tracker->pool.capacity);
 }
@@ -168,7 +168,7 @@ LT_RW(crossings_interval_ns, get_interval, lt_crossings_set_interval, U64_MAX);
 LT_RO(threshold_now_ns, get_threshold_now);
 LT_RO(crossings, get_crossings);
 LT_RO(crossings_suppressed, get_suppressed);
-LT_RO(capacity, get_capacity);
+LT_RO(capacity, pool_capacity);
 LT_RO(grow_limit, get_grow_limit);
 LT_RO(memory_bytes, get_memory);
 LT_RO(pending, get_pending);

@@ -4,6 +4,7 @@
  */
 #include <linux/module.h>
 
+#include "core/clock.h"
 #include "core/control.h"
 #include "core/pool_size.h"
 
@@ -13,15 +14,25 @@ static int __init latency_tracker_init(void)
 
 	if (err)
 		return err;
+	err = lt_clock_start();
+	if (err)
+		goto err_pool;
 	err = lt_control_init();
 	if (err)
-		lt_pool_teardown();
+		goto err_clock;
+	return 0;
+
+err_clock:
+	lt_clock_stop();
+err_pool:
+	lt_pool_teardown();
 	return err;
 }
 
 static void __exit latency_tracker_exit(void)
 {
 	lt_control_exit();
+	lt_clock_stop();
 	lt_pool_teardown();
 }
 

@@ -14,6 +14,7 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
+#include "core/clock.h"
 #include "core/counters.h"
 #include "core/event.h"
 #include "core/groups.h"

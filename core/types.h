@@ -318,15 +318,4 @@ struct latency_tracker_counts {
 typedef bool (*latency_tracker_visit)(struct latency_tracker_event *event,
 				      void *arg);
 
-/**
- * latency_tracker_clock() - the clock of all trackers
- *
- * Context: Any.
- * Return: ns, comparable with CLOCK_MONOTONIC.
- */
-static inline u64 latency_tracker_clock(void)
-{
-	return ktime_get_mono_fast_ns();
-}
-
 #endif /* _LT_CORE_TYPES_H */

@@ -152,6 +152,8 @@ static struct failing functions[] = {
 	FAILS(register_kretprobe, fail_enomem),
 	FAILS(__cpuhp_setup_state, fail_enomem),
 	FAILS(__cpuhp_setup_state_cpuslocked, fail_enomem),
+	FAILS(register_pm_notifier, fail_enomem),
+	FAILS(pvclock_gtod_register_notifier, fail_enomem),
 	FAILS(misc_register, fail_enomem),
 	FAILS(uprobe_register, fail_enomem),
 	FAILS(uprobe_register_refctr, fail_enomem),

@@ -111,6 +111,38 @@ static void ends(struct latency_tracker *t, u64 start_ns, bool in_time)
 	ST_EQ(st_counts(t).started, before + in_time);
 }
 
+/* Has the kernel changed what @lt_clock has since then? */
+static bool clock_changed(unsigned long seq)
+{
+	return READ_ONCE(lt_clock.seq) != seq;
+}
+
+/* Between two looks at the kernel's clock it says what lies between, on each CPU. */
+static void one_clock(struct latency_tracker *t)
+{
+	u64 until = ktime_get_mono_fast_ns() + NSEC_PER_SEC / 2, before, now, after;
+	unsigned long seq = 1;
+	int reads = 0, cycles = 0;
+
+	do {
+		seq = READ_ONCE(lt_clock.seq);
+		before = ktime_get_mono_fast_ns();
+		now = latency_tracker_clock();
+		after = ktime_get_mono_fast_ns();
+		if (clock_changed(seq))
+			continue;
+		ST_TRUE(now >= before && now <= after);
+		reads++;
+		cycles += !(seq & 1);
+		if (!(reads % 1024))
+			cond_resched();
+	} while (after < until);
+	ST_TRUE(reads > 100);
+	/* The others came while another CPU was about to change the numbers. */
+	ST_TRUE(!cycles || cycles > reads / 2);
+	st_note("%d reads, %s", reads, cycles ? "of cycles" : "the kernel's");
+}
+
 static void whole_in_two_calls(struct latency_tracker *t)
 {
 	u64 now_ns = latency_tracker_clock();
@@ -478,6 +510,7 @@ const struct st_case st_api[] = {
 	{ "the callback is told the facts", verdict_facts },
 	{ "times at the edges, of a begin and an end or of both in one",
 	  times_at_the_edges },
+	{ "one clock, that of the kernel", one_clock },
 	{ "a begin and an end without an event", whole_in_two_calls },
 	{ "keys of the same hash and another length", keys_differ_by_length },
 	{ "create refuses what is out of bounds", create_bounds },

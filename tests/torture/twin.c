@@ -270,6 +270,7 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #endif
 #include "core/ask.c"
 #include "core/cells.c"
+#include "core/clock.c"
 #include "core/control.c"
 #include "core/control_profile.c"
 #include "core/crossings.c"

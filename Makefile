@@ -12,8 +12,8 @@ MODULES = $(shell sed -n '/LT_TESTS/q; s/^obj-.* += \(.*\)[.]o$$/\1/p' Kbuild) \
 		$(shell sed -n 's|^obj-.* += \(.*\)[.]o$$|$(d)/\1|p' $(d)/Kbuild))
 
 # What a build needs, for DKMS.
-SOURCES := Kbuild LICENSE latency_tracker.c latency_tracker_slots.c \
-	   latency_tracker_whole.c latency_tracker.h \
+SOURCES := Kbuild LICENSE latency_tracker.c latency_tracker.h \
+	   $(foreach f,any slots whole word,latency_tracker_$f.c latency_tracker_$f.h) \
 	   core rculfhash usecase wrapper include examples
 DKMS_SOURCE := $(DESTDIR)/usr/src/latency-tracker-$(VERSION)
 

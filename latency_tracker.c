@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hot path of the API: begin, end, look-up, references. What it promises is
+ * The hot path of the API: look-up, references, ends of events. What it promises is
  * in latency_tracker.h; how it is kept, in core/ and rculfhash/.
  */
 #include <linux/err.h>
@@ -15,6 +15,7 @@
 #include "core/slot.h"
 #include "core/tracker.h"
 #include "latency_tracker.h"
+#include "wrapper/unaligned.h"
 
 /* The event of the key: the slot, where the tracker has slots; else the oldest. */
 static __always_inline struct latency_tracker_event *
@@ -25,123 +26,6 @@ find(struct latency_tracker *tracker, const struct lt_key *key)
 	lfht_lookup(tracker->ht, lt_key_hash(key), lt_match, key, &iter);
 	return iter.node ? lt_event_of_node(iter.node) : NULL;
 }
-
-/* These are apart, so that a tracker without slots pays a branch for them. */
-static noinline int in_slot(struct latency_tracker *tracker, const void *key,
-			    u32 key_len, u32 flags,
-			    const struct latency_tracker_in *in)
-{
-	struct lt_key k = { .bytes = key, .len = key_len };
-	int ret;
-
-	if (key_len != sizeof(u64) || flags & LATENCY_TRACKER_DUPLICATE)
-		return -EINVAL;
-	if (!lt_enter(tracker))
-		return -EAGAIN;
-	ret = lt_begin_slot(tracker, &k, flags, in);
-	lt_leave();
-	return ret;
-}
-
-static noinline int out_of_slot(struct latency_tracker *tracker,
-				const void *key, u32 key_len, u32 out_id,
-				void *out_data, u64 end_ns)
-{
-	struct lt_key k = { .bytes = key, .len = key_len };
-	struct latency_tracker_event *event;
-	int ret = -ENOENT;
-
-	if (!lt_enter(tracker))
-		return -EAGAIN;
-	event = find(tracker, &k);
-	if (event)
-		ret = lt_finish_slot(tracker, event, end_ns, out_id, out_data);
-	if (ret == -ENOENT)
-		lt_count(tracker->counters, LT_UNMATCHED);
-	lt_leave();
-	return ret;
-}
-
-/**
- * latency_tracker_event_in() - an operation begins
- * @tracker: the tracker
- * @key: the end gives the same
- * @key_len: bytes at @key, 1 to the key_size of the configuration
- * @flags: LATENCY_TRACKER_* flags, 0 for none. If the key has an event, which then
- *	has missed its end, the new one replaces it, but for KEEP, which refuses, and
- *	DUPLICATE: then ends take the oldest first. A lost end shifts all that follow
- *	it. Not with slots.
- * @in: optional arguments, or NULL
- *
- * Context: Any.
- * Return: 0; -EINVAL for arguments outside of their bounds; -ESHUTDOWN if
- * tracking is off; -ENOBUFS if no event is free (counted as skipped; an event
- * that would be replaced is removed all the same); -EEXIST with KEEP if the key
- * has an event, with DUPLICATE if it has LATENCY_TRACKER_DUPLICATES_MAX;
- * -EAGAIN if RCU is not watching.
- */
-int latency_tracker_event_in(struct latency_tracker *tracker, const void *key,
-			     u32 key_len, u32 flags,
-			     const struct latency_tracker_in *in)
-{
-	struct lt_key k = { .bytes = key, .len = key_len };
-	int ret;
-
-	if (unlikely(!lt_key_is_valid(tracker, &k) ||
-		     !lt_in_is_valid(tracker, flags, in)))
-		return -EINVAL;
-	if (tracker->slots)
-		return in_slot(tracker, key, key_len, flags, in);
-	if (!lt_enter(tracker))
-		return -EAGAIN;
-	ret = lt_begin(tracker, &k, flags, in);
-	lt_leave();
-	return ret;
-}
-EXPORT_SYMBOL_GPL(latency_tracker_event_in);
-
-/**
- * latency_tracker_event_out() - an operation ends
- * @tracker: the tracker
- * @key: as given to latency_tracker_event_in()
- * @key_len: bytes at @key
- * @out_id: which of several ends it is, for the callback
- * @out_data: for the callback
- * @end_ns: when it ended, ns of latency_tracker_clock(); 0 is now
- *
- * Ends the oldest event of the key.
- *
- * Context: Any. The callback runs in it, with preemption off.
- * Return: 1 if the event was late and the callback ran; 0 if it was in time;
- * -ENOENT if the key has no event; -EINVAL for arguments outside of their
- * bounds; -EAGAIN if RCU is not watching.
- */
-int latency_tracker_event_out(struct latency_tracker *tracker, const void *key,
-			      u32 key_len, u32 out_id, void *out_data,
-			      u64 end_ns)
-{
-	struct lt_key k = { .bytes = key, .len = key_len };
-	struct latency_tracker_event *event;
-	int ret = -ENOENT;
-
-	if (unlikely(!lt_key_is_valid(tracker, &k)))
-		return -EINVAL;
-	if (tracker->slots)
-		return out_of_slot(tracker, key, key_len, out_id, out_data,
-				   end_ns);
-	if (!lt_enter(tracker))
-		return -EAGAIN;
-	event = lt_take(tracker, &k, lt_key_hash(&k));
-	if (event)
-		ret = lt_finish(tracker, event,
-				end_ns ?: latency_tracker_clock(), out_id,
-				out_data);
-	else
-		lt_count(tracker->counters, LT_UNMATCHED);
-	lt_leave();
-	return ret;
-}
-EXPORT_SYMBOL_GPL(latency_tracker_event_out);
 
 /**
  * latency_tracker_event_end() - end the given event
@@ -325,19 +209,6 @@ int latency_tracker_put_event(struct latency_tracker *tracker,
 }
 EXPORT_SYMBOL_GPL(latency_tracker_put_event);
 
-/* With a reference, so that it is one operation for as long as it is visited. */
-static int visit_slot(struct latency_tracker *tracker, const struct lt_key *key,
-		      latency_tracker_visit visit, void *arg)
-{
-	struct latency_tracker_event *event = find(tracker, key);
-
-	if (!event || !lt_event_ref(event, LT_EVENT_OPEN))
-		return 0;
-	visit(event, arg);
-	lt_put(tracker, event, 0);
-	return 1;
-}
-
 /**
  * latency_tracker_for_each_event() - visit all events of a key, oldest first
  * @tracker: the tracker
@@ -363,7 +234,9 @@ int latency_tracker_for_each_event(struct latency_tracker *tracker,
 	if (!lt_enter(tracker))
 		return -EAGAIN;
 	if (tracker->slots) {
-		n = visit_slot(tracker, &k, visit, arg);
+		if (key_len == sizeof(u64))
+			n = lt_slot_visit(tracker, get_unaligned((const u64 *)key),
+					  visit, arg);
 		lt_leave();
 		return n;
 	}

@@ -47,7 +47,7 @@
  *   event_in, event_out, event_end  x      x        x       x      no
  *   slot_begin, slot_publish,       x      x        x       x      no
  *   slot_end, slot_try_end,
- *   slot_free
+ *   slot_visit, slot_free
  *   event_whole, whole_begin,       x      x        x       x      no
  *   whole_in_time, whole_many
  *   event_cancel, for_each_event    x      x        x       x      no
@@ -92,39 +92,18 @@
 #include "core/snapshot.h"
 #include "core/types.h"
 #include "core/waits.h"
+#include "latency_tracker_any.h"
+#include "latency_tracker_slots.h"
+#include "latency_tracker_whole.h"
+#include "latency_tracker_word.h"
+#include "wrapper/unaligned.h"
 
 /* The hot path. What may sleep is in the headers above. */
-int latency_tracker_event_in(struct latency_tracker *tracker, const void *key,
-			     u32 key_len, u32 flags,
-			     const struct latency_tracker_in *in);
-int latency_tracker_event_out(struct latency_tracker *tracker, const void *key,
-			      u32 key_len, u32 out_id, void *out_data,
-			      u64 end_ns);
-int latency_tracker_event_whole(struct latency_tracker *tracker,
-				const void *key, u32 key_len, u32 flags,
-				const struct latency_tracker_in *in, u32 out_id,
-				void *out_data, u64 end_ns);
-u64 latency_tracker_whole_begin(const struct latency_tracker *tracker);
-u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
-				  u64 end_ns, const void *priv,
-				  const void *out_data);
-int latency_tracker_whole_many(struct latency_tracker *tracker, u64 delay_ns,
-			       u32 nr, const void *priv);
 int latency_tracker_event_end(struct latency_tracker *tracker,
 			      struct latency_tracker_event *event, u32 out_id,
 			      void *out_data, u64 end_ns);
 int latency_tracker_event_cancel(struct latency_tracker *tracker,
 				 const void *key, u32 key_len);
-
-void *latency_tracker_slot_begin(struct latency_tracker *tracker, u64 key,
-				 u32 flags);
-void latency_tracker_slot_publish(struct latency_tracker *tracker, void *priv,
-				  u64 start_ns);
-int latency_tracker_slot_end(struct latency_tracker *tracker, u64 key,
-			     void *out_data, u64 end_ns);
-int latency_tracker_slot_try_end(struct latency_tracker *tracker, u64 key,
-				 void *out_data, u64 end_ns);
-int latency_tracker_slot_free(struct latency_tracker *tracker, u64 key);
 
 struct latency_tracker_event *
 latency_tracker_get_event(struct latency_tracker *tracker, const void *key,
@@ -141,5 +120,63 @@ int latency_tracker_for_each_event(struct latency_tracker *tracker,
 u64 latency_tracker_event_start(const struct latency_tracker_event *event);
 const void *latency_tracker_event_key(const struct latency_tracker_event *event);
 void *latency_tracker_event_priv(struct latency_tracker_event *event);
+
+/**
+ * latency_tracker_event_in() - an operation begins
+ * @tracker: the tracker
+ * @key: the end gives the same
+ * @key_len: bytes at @key, 1 to the key_size of the configuration
+ * @flags: LATENCY_TRACKER_* flags, 0 for none. If the key has an event, which then
+ *	has missed its end, the new one replaces it, but for KEEP, which refuses, and
+ *	DUPLICATE: then ends take the oldest first. A lost end shifts all that follow
+ *	it. Not with slots.
+ * @in: optional arguments, or NULL
+ *
+ * Context: Any.
+ * Return: 0; -EINVAL for arguments outside of their bounds; -ESHUTDOWN if
+ * tracking is off; -ENOBUFS if no event is free (counted as skipped; an event
+ * that would be replaced is removed all the same); -EEXIST with KEEP if the key
+ * has an event, with DUPLICATE if it has LATENCY_TRACKER_DUPLICATES_MAX;
+ * -EAGAIN if RCU is not watching.
+ */
+static __always_inline int
+latency_tracker_event_in(struct latency_tracker *tracker, const void *key,
+			 u32 key_len, u32 flags,
+			 const struct latency_tracker_in *in)
+{
+	if (__builtin_constant_p(key_len) && key_len == sizeof(u64) &&
+	    __builtin_constant_p(flags) && !flags && likely(key))
+		return latency_tracker_word_in(tracker,
+					       get_unaligned((const u64 *)key), in);
+	return latency_tracker_event_in_any(tracker, key, key_len, flags, in);
+}
+
+/**
+ * latency_tracker_event_out() - an operation ends
+ * @tracker: the tracker
+ * @key: as given to latency_tracker_event_in()
+ * @key_len: bytes at @key
+ * @out_id: which of several ends it is, for the callback
+ * @out_data: for the callback
+ * @end_ns: when it ended, ns of latency_tracker_clock(); 0 is now
+ *
+ * Ends the oldest event of the key.
+ *
+ * Context: Any. The callback runs in it, with preemption off.
+ * Return: 1 if the event was late and the callback ran; 0 if it was in time;
+ * -ENOENT if the key has no event; -EINVAL for arguments outside of their
+ * bounds; -EAGAIN if RCU is not watching.
+ */
+static __always_inline int
+latency_tracker_event_out(struct latency_tracker *tracker, const void *key,
+			  u32 key_len, u32 out_id, void *out_data, u64 end_ns)
+{
+	if (__builtin_constant_p(key_len) && key_len == sizeof(u64) && likely(key))
+		return latency_tracker_word_out(tracker,
+						get_unaligned((const u64 *)key),
+						out_id, out_data, end_ns);
+	return latency_tracker_event_out_any(tracker, key, key_len, out_id,
+					     out_data, end_ns);
+}
 
 #endif /* _LATENCY_TRACKER_H */

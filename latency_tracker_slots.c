@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hot path of the API for trackers with slots. See core/slot.h.
+ * The API for trackers with slots: what few operations do. See core/slot.h.
  */
 #include <linux/err.h>
 #include <linux/export.h>
@@ -9,75 +9,62 @@
 #include "core/section.h"
 #include "core/slot.h"
 #include "core/timeout.h"
-#include "latency_tracker.h"
-
-/* The event of its private bytes, where the key has 8. */
-static __always_inline struct latency_tracker_event *event_of_priv(void *priv)
-{
-	return container_of(priv - sizeof(u64), struct latency_tracker_event,
-			    data);
-}
+#include "latency_tracker_slots.h"
 
 /**
- * latency_tracker_slot_begin() - an operation begins, in a tracker with slots
- * @tracker: with slots, not NULL
- * @key: the 8 bytes of the key
- * @flags: 0, or LATENCY_TRACKER_KEEP: if the key has an operation, that stays
- *
- * latency_tracker_event_in() at the least cost. The caller writes the private bytes of
- * the event, which have what was there before, and calls latency_tracker_slot_publish().
+ * latency_tracker_slot_begin_other() - the rest of latency_tracker_slot_begin()
+ * @tracker: likewise
+ * @key: likewise
+ * @flags: likewise
  *
  * Context: Any. With the private bytes, it returns with preemption off.
- * Return: the private bytes; ERR_PTR() of -ESHUTDOWN, -ENOBUFS, -EEXIST, -EAGAIN as
- * latency_tracker_event_in(); NULL if another begin of the key runs at this moment, which
- * counts as the later one.
+ * Return: likewise.
  */
-void *latency_tracker_slot_begin(struct latency_tracker *tracker, u64 key,
-				 u32 flags)
+void *latency_tracker_slot_begin_other(struct latency_tracker *tracker, u64 key,
+				       u32 flags)
 {
 	struct latency_tracker_event *event;
 
 	if (!lt_enter(tracker))
 		return ERR_PTR(-EAGAIN);
-	event = lt_slot_claim(tracker, key, flags);
+	event = lt_slot_claim_other(tracker, key, flags);
 	if (!IS_ERR_OR_NULL(event)) {
-		/* For sparse: latency_tracker_slot_publish() ends the section. */
 		__release(RCU_SCHED);
 		return event->data + sizeof(key);
 	}
 	lt_leave();
 	return event;
 }
-EXPORT_SYMBOL_GPL(latency_tracker_slot_begin);
+EXPORT_SYMBOL_GPL(latency_tracker_slot_begin_other);
 
 /**
- * latency_tracker_slot_publish() - the private bytes are written
- * @tracker: as for latency_tracker_slot_begin()
- * @priv: what that has returned
- * @start_ns: the begin, ns of latency_tracker_clock(); 0 is now
+ * latency_tracker_slot_began() - an operation was published that had begun before
+ * @tracker: the tracker
+ * @start_ns: when
  *
- * Context: That of latency_tracker_slot_begin(). Preemption is as before that.
+ * Context: Any; in the section of latency_tracker_slot_publish().
  */
-void latency_tracker_slot_publish(struct latency_tracker *tracker, void *priv,
-				  u64 start_ns)
+void latency_tracker_slot_began(struct latency_tracker *tracker, u64 start_ns)
 {
-	struct latency_tracker_event *event = event_of_priv(priv);
-
-	__acquire(RCU_SCHED);
-	WRITE_ONCE(event->item.tag[LT_EVENT_FLAGS], 0);
-	WRITE_ONCE(event->start_ns, start_ns ?: latency_tracker_clock());
-	lt_slot_publish(tracker, event);
-	if (start_ns) {
-		/* Pairs with the second smp_mb() in scan_begin(). */
-		smp_mb();
-		lt_scan_ask_at(tracker, start_ns, READ_ONCE(tracker->timeout_ns));
-	}
-	lt_leave();
+	/* Pairs with the second smp_mb() in scan_begin(). */
+	smp_mb();
+	lt_scan_ask_at(tracker, start_ns, READ_ONCE(tracker->timeout_ns));
 }
-EXPORT_SYMBOL_GPL(latency_tracker_slot_publish);
+EXPORT_SYMBOL_GPL(latency_tracker_slot_began);
 
-static __always_inline int slot_end(struct latency_tracker *tracker, u64 key,
-				    void *out_data, u64 end_ns, bool is_sure)
+/**
+ * latency_tracker_slot_end_other() - the rest of latency_tracker_slot_end()
+ * @tracker: likewise
+ * @key: likewise
+ * @out_data: likewise
+ * @end_ns: likewise
+ * @is_sure: one that does not find an operation is counted as unmatched
+ *
+ * Context: Any. The callback runs in it, with preemption off.
+ * Return: as latency_tracker_event_out().
+ */
+int latency_tracker_slot_end_other(struct latency_tracker *tracker, u64 key,
+				   void *out_data, u64 end_ns, bool is_sure)
 {
 	struct latency_tracker_event *event;
 	int ret = -ENOENT;
@@ -92,45 +79,44 @@ static __always_inline int slot_end(struct latency_tracker *tracker, u64 key,
 	lt_leave();
 	return ret;
 }
+EXPORT_SYMBOL_GPL(latency_tracker_slot_end_other);
 
 /**
- * latency_tracker_slot_end() - an operation ends, in a tracker with slots
- * @tracker: with slots, not NULL
- * @key: the 8 bytes of the key
- * @out_data: for the callback
- * @end_ns: when it ended, ns of latency_tracker_clock(); 0 is now
+ * latency_tracker_slot_visit_other() - the rest of latency_tracker_slot_visit()
+ * @tracker: likewise
+ * @key: likewise
+ * @visit: likewise
+ * @arg: likewise
  *
- * latency_tracker_event_out() at the least cost.
- *
- * Context: Any. The callback runs in it, with preemption off.
- * Return: as latency_tracker_event_out().
+ * Context: Any; @visit runs in it, with preemption off.
+ * Return: likewise.
  */
-int latency_tracker_slot_end(struct latency_tracker *tracker, u64 key,
-			     void *out_data, u64 end_ns)
+bool latency_tracker_slot_visit_other(struct latency_tracker *tracker, u64 key,
+				      latency_tracker_visit visit, void *arg)
 {
-	return slot_end(tracker, key, out_data, end_ns, true);
+	bool is_found;
+
+	if (!lt_enter(tracker))
+		return false;
+	is_found = lt_slot_visit(tracker, key, visit, arg);
+	lt_leave();
+	return is_found;
 }
-EXPORT_SYMBOL_GPL(latency_tracker_slot_end);
+EXPORT_SYMBOL_GPL(latency_tracker_slot_visit_other);
 
 /**
- * latency_tracker_slot_try_end() - the same, if an operation has begun
- * @tracker: with slots, not NULL
- * @key: the 8 bytes of the key
- * @out_data: for the callback
- * @end_ns: when it ended, ns of latency_tracker_clock(); 0 is now
+ * latency_tracker_slot_dropped() - the last reference to a slot is gone
+ * @tracker: of the event
+ * @event: the caller dropped it
  *
- * For a caller whose begins are filtered, and who can't tell which were: an end
- * without a begin is not counted as unmatched.
- *
- * Context: Any. The callback runs in it, with preemption off.
- * Return: as latency_tracker_event_out().
+ * Context: Any; in a read-side section.
  */
-int latency_tracker_slot_try_end(struct latency_tracker *tracker, u64 key,
-				 void *out_data, u64 end_ns)
+void latency_tracker_slot_dropped(struct latency_tracker *tracker,
+				  struct latency_tracker_event *event)
 {
-	return slot_end(tracker, key, out_data, end_ns, false);
+	lt_retire(&tracker->reclaim, &event->item);
 }
-EXPORT_SYMBOL_GPL(latency_tracker_slot_try_end);
+EXPORT_SYMBOL_GPL(latency_tracker_slot_dropped);
 
 /**
  * latency_tracker_slot_free() - a key is gone

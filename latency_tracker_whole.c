@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hot path of the API for a caller that keeps the begin itself.
+ * The API for a caller that keeps the begin itself: what few operations do.
  */
 #include <linux/export.h>
 
@@ -8,7 +8,7 @@
 #include "core/fill.h"
 #include "core/outcome.h"
 #include "core/section.h"
-#include "latency_tracker.h"
+#include "latency_tracker_whole.h"
 
 /* The event is never in the table; only the callback needs it. */
 static noinline int whole_late(struct latency_tracker *tracker,
@@ -100,26 +100,19 @@ int latency_tracker_event_whole(struct latency_tracker *tracker,
 EXPORT_SYMBOL_GPL(latency_tracker_event_whole);
 
 /**
- * latency_tracker_whole_begin() - an operation begins that may never be pending
- * @tracker: not NULL
- *
- * For latency_tracker_whole_in_time().
+ * latency_tracker_whole_in_groups() - count an operation in its groups, which are on
+ * @tracker: the tracker
+ * @priv: as for latency_tracker_whole_in_time()
+ * @out_data: likewise
+ * @delay_ns: how long it took
  *
  * Context: Any.
- * Return: the begin, ns of latency_tracker_clock(); 0 if the operation has to be an
- * event from its begin on, since a timeout has to find it.
  */
-u64 latency_tracker_whole_begin(const struct latency_tracker *tracker)
+void latency_tracker_whole_in_groups(struct latency_tracker *tracker,
+				     const void *priv, const void *out_data,
+				     u64 delay_ns)
 {
-	if (unlikely(READ_ONCE(tracker->timeout_ns)))
-		return 0;
-	return latency_tracker_clock();
-}
-EXPORT_SYMBOL_GPL(latency_tracker_whole_begin);
-
-static noinline void whole_in_groups(struct lt_groups *groups, const void *priv,
-				     const void *out_data, u64 delay_ns)
-{
+	struct lt_groups *groups = &tracker->groups;
 	u64 id[LATENCY_TRACKER_DIMENSIONS] = {};
 
 	/* The caller may have no section. */
@@ -132,41 +125,7 @@ static noinline void whole_in_groups(struct lt_groups *groups, const void *priv,
 	}
 	rcu_read_unlock_sched_notrace();
 }
-
-/**
- * latency_tracker_whole_in_time() - such an operation ends
- * @tracker: not NULL
- * @start_ns: what latency_tracker_whole_begin() returned
- * @end_ns: ns of latency_tracker_clock(); 0 is now
- * @priv: for the groups of the operation: what an event would have as private bytes
- * @out_data: likewise: what its end would pass along
- *
- * An operation in time is all over with this. It is compared with the default
- * threshold, and with the least of those that operations have of their own.
- *
- * Context: Any. Needs no RCU: nothing but counters of the CPU is touched. The groups of
- * what ends where RCU is not watching are "other".
- * Return: 0 if it was in time; it is counted. Else when it ended, and nothing is counted:
- * call latency_tracker_event_whole() with that.
- */
-u64 latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
-				  u64 end_ns, const void *priv,
-				  const void *out_data)
-{
-	if (!end_ns)
-		end_ns = latency_tracker_clock();
-	if (unlikely(!READ_ONCE(tracker->tracking_on) || end_ns < start_ns ||
-		     end_ns - start_ns >= READ_ONCE(tracker->threshold_ns)))
-		return end_ns;
-	lt_count(tracker->counters, LT_STARTED);
-	lt_count(tracker->counters, LT_FINISHED);
-	lt_profile_add(&tracker->profile, end_ns - start_ns);
-	if (lt_groups_are_on(&tracker->groups))
-		whole_in_groups(&tracker->groups, priv, out_data,
-				end_ns - start_ns);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(latency_tracker_whole_in_time);
+EXPORT_SYMBOL_GPL(latency_tracker_whole_in_groups);
 
 /**
  * latency_tracker_whole_many() - operations that took about as long have begun and ended

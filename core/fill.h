@@ -90,4 +90,20 @@ lt_fill(const struct latency_tracker *tracker,
 	lt_fill_operation(tracker, event, flags, in);
 }
 
+/* The same for a key of 8 bytes, without flags, and with private bytes at most. */
+static __always_inline void
+lt_fill_word(const struct latency_tracker *tracker,
+	     struct latency_tracker_event *event, u64 key,
+	     const struct latency_tracker_in *in)
+{
+	lt_item_step(&event->item, LT_ITEM_TAKEN, LT_ITEM_FILLED);
+	atomic_long_set(&event->refs, 1 | LT_EVENT_OPEN);
+	WRITE_ONCE(event->item.tag[LT_EVENT_FLAGS], 0);
+	event->item.tag[LT_EVENT_KEY_LEN] = sizeof(key);
+	event->item.tag[LT_EVENT_PRIV_OFF] = tracker->priv_off;
+	*(u64 *)event->data = key;
+	lt_fill_priv(tracker, event, in);
+	WRITE_ONCE(event->start_ns, latency_tracker_clock());
+}
+
 #endif /* _LT_CORE_FILL_H */

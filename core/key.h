@@ -17,6 +17,12 @@ struct lt_key {
 	u32 len;
 };
 
+/* As lt_key_hash(), of a key of 8 bytes. */
+static __always_inline unsigned long lt_word_hash(u64 key)
+{
+	return (key * GOLDEN_RATIO_64) >> (64 - BITS_PER_LONG);
+}
+
 /*
  * Multiplicative hashing (Knuth, "The Art of Computer Programming", vol. 3,
  * 6.4), a word at a time: well mixed in its top bits, which the table uses,
@@ -30,8 +36,7 @@ static __always_inline unsigned long lt_key_hash(const struct lt_key *key)
 
 	/* The same as below, for most. */
 	if (likely(len == 8))
-		return (get_unaligned((const u64 *)p) * GOLDEN_RATIO_64) >>
-		       (64 - BITS_PER_LONG);
+		return lt_word_hash(get_unaligned((const u64 *)p));
 	for (; len >= 8; len -= 8, p += 8)
 		hash = (ror64(hash, 32) ^ get_unaligned((const u64 *)p)) *
 		       GOLDEN_RATIO_64;

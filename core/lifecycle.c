@@ -20,6 +20,7 @@
 #include "core/pool_size.h"
 #include "core/records.h"
 #include "core/settings.h"
+#include "core/slot.h"
 #include "core/tracker.h"
 #include "core/waits.h"
 #include "core/worker.h"
@@ -71,7 +72,9 @@ static int init_memory(struct latency_tracker *tracker,
 	lt_profile_init(&tracker->profile);
 	lt_groups_init(&tracker->groups, c->grouping, c->data);
 	lt_per_minute_init(tracker);
-	err = c->profile ? lt_records_make(tracker) : 0;
+	err = lt_slot_init(tracker, c->max_events);
+	if (!err && c->profile)
+		err = lt_records_make(tracker);
 	if (!err)
 		err = lt_profile_set(&tracker->profile, c->profile);
 	if (!err)
@@ -85,6 +88,7 @@ static int init_memory(struct latency_tracker *tracker,
 	lt_profile_destroy(&tracker->profile);
 	lt_records_free(tracker);
 	lt_per_minute_destroy(tracker);
+	lt_slot_destroy(tracker);
 	lfht_destroy(tracker->ht);
 err_reclaim:
 	lt_reclaim_destroy(&tracker->reclaim);
@@ -105,6 +109,7 @@ static void free_memory(struct latency_tracker *tracker)
 	lt_profile_destroy(&tracker->profile);
 	lt_records_free(tracker);
 	lt_per_minute_destroy(tracker);
+	lt_slot_destroy(tracker);
 	WARN_ON(lfht_destroy(tracker->ht));
 	lt_reclaim_destroy(&tracker->reclaim);
 	lt_pool_destroy(&tracker->pool);
@@ -135,7 +140,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	tracker->wanted = config->wanted;
 	tracker->data = config->data;
 	tracker->own_threshold = config->own_threshold;
-	tracker->threshold_ns = config->threshold_ns;
+	tracker->threshold_ns = lt_threshold_in_time(config->threshold_ns);
 	tracker->default_ns = config->threshold_ns;
 	tracker->own_least_ns = LATENCY_TRACKER_NEVER;
 	tracker->waits_least_ns = LATENCY_TRACKER_NEVER;
@@ -151,6 +156,7 @@ latency_tracker_create(const struct latency_tracker_config *config)
 	tracker->grow_limit = config->grow_limit;
 	tracker->record_size = config->record_size;
 	tracker->slots = config->slots;
+	tracker->words = !config->slots && config->key_size >= sizeof(u64);
 	tracker->tracking_on = true;
 	mutex_init(&tracker->lock);
 	init_completion(&tracker->released);

@@ -148,7 +148,7 @@ int lt_finish_late(struct latency_tracker *tracker,
 	u64 default_ns = complete_verdict(tracker, event, &verdict);
 	bool is_late;
 
-	if (unlikely(delay_ns >= READ_ONCE(tracker->waits_least_ns)))
+	if (lt_is_late(delay_ns, READ_ONCE(tracker->waits_least_ns)))
 		tracker->waited(&verdict);
 	is_late = lt_is_late(delay_ns, verdict.threshold_ns) &&
 		  is_wanted(tracker, &verdict);

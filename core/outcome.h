@@ -9,6 +9,7 @@
 #include <linux/compiler.h>
 #include <linux/minmax.h>
 
+#include "core/front.h"
 #include "core/tracker.h"
 
 void lt_group_end(struct latency_tracker *tracker, const void *key,
@@ -122,6 +123,38 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 	lt_put(tracker, event, LT_EVENT_OPEN);
 	lt_profile_add(&tracker->profile, delay_ns);
 	return 0;
+}
+
+/**
+ * lt_finish_in_time() - most operations that end in a slot: in time, and that is all
+ * @tracker: of the event
+ * @event: the slot, by the front
+ * @key: of the operation
+ * @now_ns: when it ends; 0 is now, which it becomes
+ *
+ * Context: Any; in a read-side section.
+ * Return: false if it is none of these, or seems so, and nothing has changed.
+ */
+static __always_inline bool
+lt_finish_in_time(struct latency_tracker *tracker,
+		  struct latency_tracker_event *event, u64 key, u64 *now_ns)
+{
+	long refs = lt_slot_look(event, key);
+	u64 delay_ns;
+
+	if (unlikely(!refs || lt_groups_are_on(&tracker->groups) ||
+		     lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD))
+		return false;
+	if (!*now_ns)
+		*now_ns = latency_tracker_clock();
+	/* If the clock went back, it is a very long one, which no threshold is above. */
+	delay_ns = *now_ns - READ_ONCE(event->start_ns);
+	if (unlikely(delay_ns >= READ_ONCE(tracker->threshold_ns) ||
+		     !lt_event_close(event, refs, 0)))
+		return false;
+	lt_count(tracker->counters, LT_FINISHED);
+	lt_profile_add(&tracker->profile, delay_ns);
+	return true;
 }
 
 /*

@@ -137,7 +137,8 @@ void lt_publish_threshold(struct latency_tracker *tracker)
 		default_ns = READ_ONCE(tracker->default_ns);
 		least_ns = lt_least_of(tracker);
 		WRITE_ONCE(tracker->least_ns, least_ns);
-		WRITE_ONCE(tracker->threshold_ns, min(default_ns, least_ns));
+		WRITE_ONCE(tracker->threshold_ns,
+			   lt_threshold_in_time(min(default_ns, least_ns)));
 		smp_mb();	/* pairs with the one above */
 	} while (default_ns != READ_ONCE(tracker->default_ns) ||
 		 least_ns != lt_least_of(tracker));

@@ -9,6 +9,7 @@
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/export.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -131,6 +132,7 @@ notrace void lt_profile_count(struct lt_profile_cpu __percpu *counted,
 	else
 		count_in(counted, lt_bucket_inside(delay_ns), delay_ns);
 }
+EXPORT_SYMBOL_GPL(lt_profile_count);
 
 /**
  * lt_profile_add_many() - operations have ended

@@ -3,9 +3,52 @@
  * Slots: what does not happen at each operation. See slot.h.
  */
 #include <linux/err.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
 
 #include "core/outcome.h"
 #include "core/slot.h"
+
+/* Entries of a front, at least and at most: tasks come and go, and it does not grow. */
+#define LT_FRONT_LEAST	4096U
+#define LT_FRONT_MOST	65536U
+
+/**
+ * lt_slot_init() - make the front, if the tracker has slots
+ * @tracker: the tracker
+ * @max_events: of the configuration
+ *
+ * Context: Task, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int lt_slot_init(struct latency_tracker *tracker, u32 max_events)
+{
+	u32 entries = clamp_t(u32, max_events, LT_FRONT_LEAST, LT_FRONT_MOST);
+	unsigned int bits = order_base_2(entries);
+	size_t bytes = sizeof(*tracker->front) << bits;
+
+	if (!tracker->slots)
+		return 0;
+	tracker->front = kvzalloc(bytes, GFP_KERNEL);
+	if (!tracker->front)
+		return -ENOMEM;
+	tracker->front_shift = 64 - bits;
+	tracker->front_bytes = bytes;
+	return 0;
+}
+
+/**
+ * lt_slot_destroy() - free the front, if there is one
+ * @tracker: no call on it runs or can begin
+ *
+ * Context: Task, may sleep.
+ */
+void lt_slot_destroy(struct latency_tracker *tracker)
+{
+	kvfree(tracker->front);
+}
 
 /* To busy, from whatever it is. Returns refs before that; 0: it is busy, or gone. */
 static long seize(struct latency_tracker_event *event, bool keep)
@@ -27,6 +70,7 @@ static void detach(struct latency_tracker *tracker,
 		   struct latency_tracker_event *event)
 {
 	lfht_del(tracker->ht, &event->node);
+	lt_front_leave(tracker, event);
 	lt_put(tracker, event, 0);
 }
 
@@ -64,37 +108,26 @@ static struct latency_tracker_event *add(struct latency_tracker *tracker,
 	item->tag[LT_EVENT_FLAGS] = 0;
 	item->tag[LT_EVENT_KEY_LEN] = sizeof(key);
 	item->tag[LT_EVENT_PRIV_OFF] = tracker->priv_off;
-	*(u64 *)event->data = key;
-	if (lfht_add_unique(tracker->ht, lt_slot_hash(key), lt_slot_match, &key,
+	/* An entry of the front that another slot takes over may still lead here. */
+	WRITE_ONCE(*(u64 *)event->data, key);
+	if (lfht_add_unique(tracker->ht, lt_word_hash(key), lt_slot_match, &key,
 			    &event->node) == &event->node)
 		return event;
 	lt_put(tracker, event, 0);
 	return crossed(tracker, keep);
 }
 
-/**
- * lt_slot_claim_other() - lt_slot_claim(), but for an idle slot
- * @tracker: the tracker
- * @key: of the begin
- * @flags: of the begin
- * @event: the slot of @key, or NULL
- *
- * An operation that is pending is counted as replaced.
- *
- * Context: Any; in a read-side section.
- * Return: as lt_slot_claim().
- */
-struct latency_tracker_event *
-lt_slot_claim_other(struct latency_tracker *tracker, u64 key, u32 flags,
-		    struct latency_tracker_event *event)
+/* The slot, as lt_slot_claim(). */
+static struct latency_tracker_event *claim(struct latency_tracker *tracker,
+					   u64 key, bool keep)
 {
-	bool keep = flags & LATENCY_TRACKER_KEEP;
+	struct latency_tracker_event *event = lt_slot_find(tracker, key);
 	long old;
 
-	if (unlikely(!READ_ONCE(tracker->tracking_on)))
-		return ERR_PTR(-ESHUTDOWN);
 	if (!event)
 		return add(tracker, key, keep);
+	if (lt_slot_reuse(event, key))
+		return event;
 	old = seize(event, keep);
 	if (!old)
 		return lfht_is_removed(READ_ONCE(event->node.next)) ?
@@ -108,6 +141,30 @@ lt_slot_claim_other(struct latency_tracker *tracker, u64 key, u32 flags,
 	/* Held: its holders go on to see what it was. */
 	detach(tracker, event);
 	return add(tracker, key, keep);
+}
+
+/**
+ * lt_slot_claim_other() - lt_slot_claim(), but for an idle slot in the front
+ * @tracker: the tracker
+ * @key: of the begin
+ * @flags: of the begin
+ *
+ * An operation that is pending is counted as replaced.
+ *
+ * Context: Any; in a read-side section.
+ * Return: as lt_slot_claim().
+ */
+struct latency_tracker_event *
+lt_slot_claim_other(struct latency_tracker *tracker, u64 key, u32 flags)
+{
+	struct latency_tracker_event *event;
+
+	if (unlikely(!READ_ONCE(tracker->tracking_on)))
+		return ERR_PTR(-ESHUTDOWN);
+	event = claim(tracker, key, flags & LATENCY_TRACKER_KEEP);
+	if (!IS_ERR_OR_NULL(event))
+		lt_front_enter(tracker, event);
+	return event;
 }
 
 /**
@@ -152,5 +209,27 @@ bool lt_slot_clear(struct latency_tracker *tracker,
 			return false;
 	} while (!lt_event_close(event, refs, 0));
 	lt_count(tracker->counters, LT_CLEARED);
+	return true;
+}
+
+/**
+ * lt_slot_visit() - look at what a key has pending
+ * @tracker: with slots
+ * @key: the key
+ * @visit: called for it, with a reference, so that it is one operation meanwhile
+ * @arg: for @visit
+ *
+ * Context: Any; in a read-side section.
+ * Return: whether there was something.
+ */
+bool lt_slot_visit(struct latency_tracker *tracker, u64 key,
+		   latency_tracker_visit visit, void *arg)
+{
+	struct latency_tracker_event *event = lt_slot_find(tracker, key);
+
+	if (!event || !lt_event_ref(event, LT_EVENT_OPEN))
+		return false;
+	visit(event, arg);
+	lt_put(tracker, event, 0);
 	return true;
 }

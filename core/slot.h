@@ -16,30 +16,30 @@
  * operation only. Each step is a cmpxchg() of refs, but the last one of a begin, which
  * owns the event. No grace period is needed between two operations: a reader either takes a
  * reference while the operation is pending, or finds out by refs that it was another one.
+ *
+ * Most operations find their slot in the front, see front.h.
  */
 #ifndef _LT_CORE_SLOT_H
 #define _LT_CORE_SLOT_H
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
-#include <linux/hash.h>
 
 #include "core/event.h"
+#include "core/front.h"
+#include "core/key.h"
 #include "core/tracker.h"
 
+int lt_slot_init(struct latency_tracker *tracker, u32 max_events);
+void lt_slot_destroy(struct latency_tracker *tracker);
 struct latency_tracker_event *
-lt_slot_claim_other(struct latency_tracker *tracker, u64 key, u32 flags,
-		    struct latency_tracker_event *event);
+lt_slot_claim_other(struct latency_tracker *tracker, u64 key, u32 flags);
 bool lt_slot_free(struct latency_tracker *tracker,
 		  struct latency_tracker_event *event);
 bool lt_slot_clear(struct latency_tracker *tracker,
 		   struct latency_tracker_event *event);
-
-/* As lt_key_hash() of a key of 8 bytes. */
-static __always_inline unsigned long lt_slot_hash(u64 key)
-{
-	return (key * GOLDEN_RATIO_64) >> (64 - BITS_PER_LONG);
-}
+bool lt_slot_visit(struct latency_tracker *tracker, u64 key,
+		   latency_tracker_visit visit, void *arg);
 
 static __always_inline bool lt_slot_match(const struct lfht_node *node,
 					  const void *key)
@@ -53,20 +53,8 @@ lt_slot_find(struct latency_tracker *tracker, u64 key)
 {
 	struct lfht_iter iter;
 
-	lfht_lookup(tracker->ht, lt_slot_hash(key), lt_slot_match, &key, &iter);
+	lfht_lookup(tracker->ht, lt_word_hash(key), lt_slot_match, &key, &iter);
 	return iter.node ? lt_event_of_node(iter.node) : NULL;
-}
-
-/* From idle to busy. False if it is not idle, or not any more. */
-static __always_inline bool lt_slot_reuse(struct latency_tracker_event *event)
-{
-	long refs = atomic_long_read(&event->refs);
-
-	return likely((refs & (LT_EVENT_COUNT | LT_EVENT_OPEN |
-			       LT_EVENT_BUSY)) == 1) &&
-	       atomic_long_cmpxchg(&event->refs, refs,
-				   (refs | LT_EVENT_BUSY) + LT_EVENT_STEP) ==
-		       refs;
 }
 
 /**
@@ -83,12 +71,12 @@ static __always_inline bool lt_slot_reuse(struct latency_tracker_event *event)
 static __always_inline struct latency_tracker_event *
 lt_slot_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 {
-	struct latency_tracker_event *event = lt_slot_find(tracker, key);
+	struct latency_tracker_event *event = lt_front_find(tracker, key);
 
 	if (likely(event) && likely(READ_ONCE(tracker->tracking_on)) &&
-	    likely(lt_slot_reuse(event)))
+	    likely(lt_slot_reuse(event, key)))
 		return event;
-	return lt_slot_claim_other(tracker, key, flags, event);
+	return lt_slot_claim_other(tracker, key, flags);
 }
 
 /*

@@ -9,7 +9,9 @@
 #include <linux/completion.h>
 #include <linux/irq_work.h>
 #include <linux/kobject.h>
+#include <linux/limits.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>
@@ -106,20 +108,23 @@ struct lt_ask {
 /**
  * struct latency_tracker - a tracker
  * @ht: pending events
+ * @front: with slots, where they may be by the hash of their key; see slot.h
  * @counters: per CPU
- * @callback: default callback
  * @threshold_ns: what takes less is in time, and not published: the lesser of the next one and
  *	@default_ns; these three change at any time, see lt_publish_threshold()
  * @least_ns: the same for what has a threshold of its own: the lesser of @own_least_ns and
  *	@waits_least_ns
  * @timeout_ns: default timeout; changes at any time, also for pending events
  * @collect_ns: collection age; changes at any time, also for pending events
+ * @front_shift: of the hash
  * @tracking_on: begins are accepted; read inside the RCU section of the begin
+ * @callback: default callback
  * @profile: the distribution of all delays
  * @groups: those of groups of operations
  * @per_minute: the threshold that finds itself by it
  * @records: of the last reports and the slowest operations; NULL as long as there are none
  * @slots: an event stays with its key; see slot.h
+ * @words: it does not, and a key may have 8 bytes
  * @key_size: longest key
  * @priv_size: private bytes per event, in whole words
  * @priv_off: where they are in the data of an event
@@ -142,6 +147,7 @@ struct lt_ask {
  * @collect_least_ns: see struct latency_tracker_config, like the next one
  * @record_size: bytes of the values of a record, at most
  * @record_bytes: memory of @records
+ * @front_bytes: and of @front
  * @drain_ns: when retired events come home even if the pool is not low; the
  *	worker's
  * @crossings: the pollers that wait for a report
@@ -162,17 +168,20 @@ struct lt_ask {
  */
 struct latency_tracker {
 	struct lfht *ht;
+	struct latency_tracker_event **front;
 	struct lt_counters __percpu *counters;
-	latency_tracker_cb callback;
 	u64 threshold_ns;
 	u64 least_ns;
 	u64 timeout_ns;
 	u64 collect_ns;
+	u8 front_shift;
 	bool tracking_on;
 	bool slots;
+	bool words;
 	u16 key_size;
 	u16 priv_size;
 	u8 priv_off;
+	latency_tracker_cb callback;
 	struct lt_profile profile;
 	struct lt_groups groups;
 	struct lt_records *records;
@@ -196,6 +205,7 @@ struct latency_tracker {
 	u64 collect_least_ns;
 	u16 record_size;
 	size_t record_bytes;
+	size_t front_bytes;
 	u64 drain_ns;
 	struct lt_crossings crossings;
 	struct lt_ask ask;
@@ -211,6 +221,12 @@ struct latency_tracker {
 	char name[LATENCY_TRACKER_NAME_MAX];
 };
 
+/* A delay that is negative is above all of them. */
+static inline u64 lt_threshold_in_time(u64 threshold_ns)
+{
+	return min_t(u64, threshold_ns, S64_MAX);
+}
+
 static inline struct lt_event_own *
 lt_event_own(const struct latency_tracker *tracker,
 	     struct latency_tracker_event *event)
@@ -218,10 +234,10 @@ lt_event_own(const struct latency_tracker *tracker,
 	return lt_event_priv(event) + tracker->priv_size;
 }
 
-/* Bytes of events, buckets, the profiles, records, and what per_minute goes by. */
+/* Bytes of events, buckets, the front, the profiles, records, and what per_minute goes by. */
 static inline u64 lt_memory(const struct latency_tracker *tracker)
 {
-	return READ_ONCE(tracker->pool.alloc.bytes) +
+	return READ_ONCE(tracker->pool.alloc.bytes) + tracker->front_bytes +
 	       lfht_size(tracker->ht) * sizeof(struct lfht_node) +
 	       READ_ONCE(tracker->profile.bytes) +
 	       READ_ONCE(tracker->groups.bytes) +

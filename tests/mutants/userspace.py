@@ -111,6 +111,9 @@ class Fuzz:
         origins = {path: self.source_of(f'{path.stem}.c', directory)
                    for path in sorted((self.out / fuzzer).glob('*.o'))}
         objects = [path for path, origin in origins.items() if origin]
+        # As a file at the top: what they include is inline.
+        for header in TOP.glob('*.h'):
+            shutil.copy(header, directory)
         broken.write_text(mutant.text())
         sources: list[Path] = [broken]
         if mutant.file.endswith('.h'):

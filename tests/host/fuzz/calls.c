@@ -37,6 +37,14 @@ static bool visit(struct latency_tracker_event *event, void *arg)
 	return v->nr != v->max;
 }
 
+static bool visit_again(struct latency_tracker_event *event, void *arg)
+{
+	const struct visit *v = arg;
+
+	EXPECT(v->nr == 1 && v->event[0] == event, "another event");
+	return false;
+}
+
 static void look_at(unsigned int key, struct visit *v, unsigned int max)
 {
 	int ret;
@@ -45,6 +53,8 @@ static void look_at(unsigned int key, struct visit *v, unsigned int max)
 	v->max = max;
 	ret = latency_tracker_for_each_event(tracker, KEY(key), visit, v);
 	EXPECT(ret == (int)v->nr, "%d visited instead of %u", ret, v->nr);
+	if (slots)
+		EXPECT_EQ(latency_tracker_slot_visit(tracker, word_of(key), visit_again, v), ret);
 }
 
 /* A begin that got an event; @at: in the place of which. */

@@ -23,14 +23,22 @@ u64 add_ns(u64 a, u64 b)
 	return a + b < a ? U64_MAX : a + b;
 }
 
+/* Modulo 2^64: with that many of it as the key, the hash is a small number. */
+#define GOLDEN_RATIO_INVERSE	0xE217C1E66C88CC3ull
+
 const void *key_of(unsigned int key)
 {
 	static u8 buf[KEY_SIZE + 1];
 	unsigned int i;
+	u64 word;
 
 	/* Keys of the same bytes, but another length, are other keys. */
 	for (i = 0; i < KEY_SIZE; i++)
 		buf[i + 1] = slots ? key : key == 4 ? 0x44 : i;
+	/* Half of those of slots have one place in the front. */
+	word = key * GOLDEN_RATIO_INVERSE;
+	if (slots && key < 4)
+		memcpy(buf + 1, &word, sizeof(word));
 	return buf + 1;		/* not aligned */
 }
 
@@ -113,10 +121,10 @@ u64 threshold_of(const struct model_event *e)
 	return own_keys & 1 << e->key ? own_ns : default_of(e);
 }
 
-/* The tracker may have to look closer. */
+/* The tracker may have to look closer; as it does at what seems to be negative. */
 bool may_be_late(const struct model_event *e, u64 delay_ns)
 {
-	return delay_ns >= default_of(e) || (own_keys && delay_ns >= own_ns);
+	return delay_ns >= S64_MAX || delay_ns >= default_of(e) || (own_keys && delay_ns >= own_ns);
 }
 
 u64 own_threshold(const struct latency_tracker_verdict *v)

@@ -410,6 +410,7 @@ struct llist_head { struct llist_node *first; };
 
 /* ---- for a whole tracker: kernel.h, module.h, string.h, unaligned.h, hash.h ---- */
 
+#define S64_MAX		((s64)(~0ULL >> 1))
 #define U64_MAX			(~0ULL)
 #define NSEC_PER_SEC		1000000000L
 #define NSEC_PER_MSEC		1000000L

@@ -8,7 +8,7 @@ TABLE	:= rculfhash/rculfhash.c core/alloc.c core/pool.c core/pool_size.c core/re
 TRACKER	:= $(TABLE) $(patsubst %,core/%.c,ask begin cells crossings ends group groups kick lifecycle outcome \
 	   pending per_minute profile records settings slot snapshot timeout waits worker worst) \
 	   latency_tracker.c \
-	   latency_tracker_slots.c latency_tracker_whole.c
+	   $(foreach f,any slots whole word,latency_tracker_$f.c)
 SHIM_CFLAGS := -std=gnu11 -g -pthread -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter \
 	       -MMD -MP
 SHIM_INCLUDE := -I$(OUT)/include -I$(SHIM)

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The hot path of the API for trackers with slots: what most operations do, inline. The rest is
+ * in the functions at the top, which are not for users. Part of latency_tracker.h.
+ */
+#ifndef _LATENCY_TRACKER_SLOTS_H
+#define _LATENCY_TRACKER_SLOTS_H
+
+#include <linux/err.h>
+
+#include "core/clock.h"
+#include "core/front.h"
+#include "core/outcome.h"
+#include "core/section.h"
+#include "core/slot.h"
+#include "core/tracker.h"
+
+void *latency_tracker_slot_begin_other(struct latency_tracker *tracker, u64 key,
+				       u32 flags);
+void latency_tracker_slot_began(struct latency_tracker *tracker, u64 start_ns);
+int latency_tracker_slot_end_other(struct latency_tracker *tracker, u64 key,
+				   void *out_data, u64 end_ns, bool is_sure);
+bool latency_tracker_slot_visit_other(struct latency_tracker *tracker, u64 key,
+				      latency_tracker_visit visit, void *arg);
+void latency_tracker_slot_dropped(struct latency_tracker *tracker,
+				  struct latency_tracker_event *event);
+
+int latency_tracker_slot_free(struct latency_tracker *tracker, u64 key);
+
+/* The event of its private bytes, where the key has 8. */
+static __always_inline struct latency_tracker_event *lt_event_of_priv(void *priv)
+{
+	return container_of(priv - sizeof(u64), struct latency_tracker_event,
+			    data);
+}
+
+/**
+ * latency_tracker_slot_begin() - an operation begins, in a tracker with slots
+ * @tracker: with slots, not NULL
+ * @key: the 8 bytes of the key
+ * @flags: 0, or LATENCY_TRACKER_KEEP: if the key has an operation, that stays
+ *
+ * latency_tracker_event_in() at the least cost. The caller writes the private bytes of
+ * the event, which have what was there before, and calls latency_tracker_slot_publish().
+ *
+ * Context: Any. With the private bytes, it returns with preemption off.
+ * Return: the private bytes; ERR_PTR() of -ESHUTDOWN, -ENOBUFS, -EEXIST, -EAGAIN as
+ * latency_tracker_event_in(); NULL if another begin of the key runs at this moment, which
+ * counts as the later one.
+ */
+static __always_inline void *
+latency_tracker_slot_begin(struct latency_tracker *tracker, u64 key, u32 flags)
+{
+	struct latency_tracker_event *event;
+
+	rcu_read_lock_sched_notrace();
+	if (likely(lt_rcu_is_watching())) {
+		event = lt_front_find(tracker, key);
+		if (likely(event) && likely(READ_ONCE(tracker->tracking_on)) &&
+		    likely(lt_slot_reuse(event, key))) {
+			/* For sparse: latency_tracker_slot_publish() ends the section. */
+			__release(RCU_SCHED);
+			return event->data + sizeof(key);
+		}
+	}
+	rcu_read_unlock_sched_notrace();
+	return latency_tracker_slot_begin_other(tracker, key, flags);
+}
+
+/**
+ * latency_tracker_slot_publish() - the private bytes are written
+ * @tracker: as for latency_tracker_slot_begin()
+ * @priv: what that has returned
+ * @start_ns: the begin, ns of latency_tracker_clock(); 0 is now
+ *
+ * Context: That of latency_tracker_slot_begin(). Preemption is as before that.
+ */
+static __always_inline void
+latency_tracker_slot_publish(struct latency_tracker *tracker, void *priv,
+			     u64 start_ns)
+{
+	struct latency_tracker_event *event = lt_event_of_priv(priv);
+
+	__acquire(RCU_SCHED);
+	WRITE_ONCE(event->item.tag[LT_EVENT_FLAGS], 0);
+	WRITE_ONCE(event->start_ns, start_ns ?: latency_tracker_clock());
+	lt_slot_publish(tracker, event);
+	if (start_ns)
+		latency_tracker_slot_began(tracker, start_ns);
+	lt_leave();
+}
+
+static __always_inline int
+lt_slot_end(struct latency_tracker *tracker, u64 key, void *out_data,
+	    u64 end_ns, bool is_sure)
+{
+	struct latency_tracker_event *event;
+	bool is_over = false;
+
+	rcu_read_lock_sched_notrace();
+	if (likely(lt_rcu_is_watching())) {
+		event = lt_front_find(tracker, key);
+		is_over = likely(event) &&
+			  lt_finish_in_time(tracker, event, key, &end_ns);
+	}
+	rcu_read_unlock_sched_notrace();
+	if (likely(is_over))
+		return 0;
+	return latency_tracker_slot_end_other(tracker, key, out_data, end_ns,
+					      is_sure);
+}
+
+/**
+ * latency_tracker_slot_end() - an operation ends, in a tracker with slots
+ * @tracker: with slots, not NULL
+ * @key: the 8 bytes of the key
+ * @out_data: for the callback
+ * @end_ns: when it ended, ns of latency_tracker_clock(); 0 is now
+ *
+ * latency_tracker_event_out() at the least cost.
+ *
+ * Context: Any. The callback runs in it, with preemption off.
+ * Return: as latency_tracker_event_out().
+ */
+static __always_inline int
+latency_tracker_slot_end(struct latency_tracker *tracker, u64 key,
+			 void *out_data, u64 end_ns)
+{
+	return lt_slot_end(tracker, key, out_data, end_ns, true);
+}
+
+/**
+ * latency_tracker_slot_try_end() - the same, if an operation has begun
+ * @tracker: with slots, not NULL
+ * @key: the 8 bytes of the key
+ * @out_data: for the callback
+ * @end_ns: when it ended, ns of latency_tracker_clock(); 0 is now
+ *
+ * For a caller whose begins are filtered, and who can't tell which were: an end
+ * without a begin is not counted as unmatched.
+ *
+ * Context: Any. The callback runs in it, with preemption off.
+ * Return: as latency_tracker_event_out().
+ */
+static __always_inline int
+latency_tracker_slot_try_end(struct latency_tracker *tracker, u64 key,
+			     void *out_data, u64 end_ns)
+{
+	return lt_slot_end(tracker, key, out_data, end_ns, false);
+}
+
+/**
+ * latency_tracker_slot_visit() - look at what a key has pending
+ * @tracker: with slots, not NULL
+ * @key: the 8 bytes of the key
+ * @visit: called for the event, if there is one
+ * @arg: for @visit
+ *
+ * latency_tracker_for_each_event() at the least cost.
+ *
+ * Context: Any; @visit runs in it, with preemption off.
+ * Return: whether there was one.
+ */
+static __always_inline bool
+latency_tracker_slot_visit(struct latency_tracker *tracker, u64 key,
+			   latency_tracker_visit visit, void *arg)
+{
+	struct latency_tracker_event *event;
+	int held = -1;
+
+	rcu_read_lock_sched_notrace();
+	if (likely(lt_rcu_is_watching())) {
+		event = lt_front_find(tracker, key);
+		if (likely(event))
+			held = lt_slot_hold(event, key);
+		if (held > 0) {
+			visit(event, arg);
+			if (unlikely(lt_event_drop(event, 0)))
+				latency_tracker_slot_dropped(tracker, event);
+		}
+	}
+	rcu_read_unlock_sched_notrace();
+	if (likely(held >= 0))
+		return held;
+	return latency_tracker_slot_visit_other(tracker, key, visit, arg);
+}
+
+#endif /* _LATENCY_TRACKER_SLOTS_H */

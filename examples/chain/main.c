@@ -108,8 +108,7 @@ static void runs(struct latency_tracker *tracker, struct task_struct *task,
 		.is_here = (prev || task == current) && lt_task_has_user_space(task),
 	};
 
-	latency_tracker_for_each_event(tracker, &task, sizeof(task), note_run,
-				       &running);
+	latency_tracker_slot_visit(tracker, lt_task_key(task), note_run, &running);
 }
 
 static bool note_return(struct latency_tracker_event *event, void *now_ns)
@@ -124,13 +123,13 @@ static bool note_return(struct latency_tracker_event *event, void *now_ns)
 /* The current task is back in user space. */
 static void on_return(void)
 {
-	struct latency_tracker *tracker = chain_usecase.tracker;
+	/* There is none yet where another module watches the task. */
+	struct latency_tracker *tracker = READ_ONCE(chain_usecase.tracker);
 	struct task_struct *task = current;
 	u64 now_ns = latency_tracker_clock();
 
-	if (lt_task_passes(&chain_usecase, task))
-		latency_tracker_for_each_event(tracker, &task, sizeof(task), note_return,
-					       &now_ns);
+	if (tracker && lt_task_passes(&chain_usecase, task))
+		latency_tracker_slot_visit(tracker, lt_task_key(task), note_return, &now_ns);
 }
 
 /* What a task does that may end its activation. */
@@ -181,7 +180,7 @@ static void done(struct latency_tracker *tracker, struct task_struct *task, enum
 {
 	struct ending ending = { .tracker = tracker, .task = task, .step = step };
 
-	latency_tracker_for_each_event(tracker, &task, sizeof(task), on_end, &ending);
+	latency_tracker_slot_visit(tracker, lt_task_key(task), on_end, &ending);
 }
 
 /*

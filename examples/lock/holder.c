@@ -123,7 +123,7 @@ static void describe(struct lt_lock_holder *holder, struct latency_tracker *trac
 	holder->tgid = task->tgid;
 	holder->state = state_of(task);
 	holder->cpu = task_cpu(task);
-	latency_tracker_for_each_event(tracker, &task, sizeof(task), see_lock, holder);
+	latency_tracker_slot_visit(tracker, lt_task_key(task), see_lock, holder);
 }
 
 /* The holder of the lock of a pending event: in an RCU read-side section. */

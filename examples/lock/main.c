@@ -70,8 +70,7 @@ static bool is_wanted(struct latency_tracker *tracker, enum lt_lock_kind kind)
 	return lt_set_passes(&kinds, BIT(kind)) &&
 	       lt_task_passes(&lock_usecase, task) &&
 	       lt_task_in_cgroup(&lock_usecase, task) &&
-	       latency_tracker_for_each_event(tracker, &task, sizeof(task), see,
-					      NULL) <= 0;
+	       !latency_tracker_slot_visit(tracker, lt_task_key(task), see, NULL);
 }
 
 /*
@@ -131,8 +130,7 @@ void lock_wait_end(struct latency_tracker *tracker, const void *lock, int ret,
 	struct task_struct *task = current;
 
 	if (lt_task_passes(&lock_usecase, task))
-		latency_tracker_for_each_event(tracker, &task, sizeof(task), end,
-					       &ending);
+		latency_tracker_slot_visit(tracker, lt_task_key(task), end, &ending);
 }
 
 #ifdef LT_HAVE_CONTENTION
@@ -176,7 +174,7 @@ static bool see_waking(struct latency_tracker_event *event, void *arg)
 
 static void probe_sched_waking(void *data, struct task_struct *task)
 {
-	latency_tracker_for_each_event(data, &task, sizeof(task), see_waking, NULL);
+	latency_tracker_slot_visit(data, lt_task_key(task), see_waking, NULL);
 }
 
 static void probe_sched_process_free(void *data, struct task_struct *task)

@@ -83,7 +83,7 @@ static bool state_passes(enum offcpu_state state)
 }
 
 /* The same at both ends: to become a kernel thread or none, a task has to run. */
-static bool task_passes(const struct task_struct *task)
+static __always_inline bool task_passes(const struct task_struct *task)
 {
 	return !is_idle_task(task) && lt_task_passes(&usecase, task) &&
 	       (READ_ONCE(kthreads.on) || !(task->flags & PF_KTHREAD));
@@ -165,8 +165,7 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 	    !task_passes(task))
 		return;
 	waking.now = latency_tracker_clock();
-	if (latency_tracker_for_each_event(data, &task, sizeof(task),
-					   see_waking, &waking) <= 0)
+	if (!latency_tracker_slot_visit(data, lt_task_key(task), see_waking, &waking))
 		return;
 	if (waking.is_late)
 		report_wakeup(task, waking.start, waking.now - waking.start);

@@ -224,27 +224,27 @@ static noinline void end_known(struct latency_tracker *tracker,
 	latency_tracker_slot_try_end(tracker, lt_task_key(task), &ret, 0);
 }
 
+static bool note_leaving(struct latency_tracker_event *event, void *ret)
+{
+	struct pending_call *call = latency_tracker_event_priv(event);
+
+	call->ret = *(long *)ret;
+	call->leaving = true;
+	leave_mark(current);
+	return false;
+}
+
 /* It ends in on_return(). False if there is no such call. */
 static noinline bool leave(struct latency_tracker *tracker,
 			   struct task_struct *task, struct running *mine,
 			   long ret)
 {
-	struct latency_tracker_event *event;
-	struct pending_call *call;
-
-	if (mine) {
-		mine->call.ret = ret;
-		mine->call.leaving = true;
-		mine->task = task;
-		return true;
-	}
-	event = call_find(tracker, task, &call);
-	if (!event)
-		return false;
-	call->ret = ret;
-	call->leaving = true;
-	leave_mark(task);
-	latency_tracker_put_event(tracker, event);
+	if (!mine)
+		return latency_tracker_slot_visit(tracker, lt_task_key(task),
+						  note_leaving, &ret);
+	mine->call.ret = ret;
+	mine->call.leaving = true;
+	mine->task = task;
 	return true;
 }
 
@@ -300,27 +300,39 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 	preempt_enable_notrace();
 }
 
+struct leaving {
+	long ret;
+	bool is_leaving;
+};
+
+static bool see_leaving(struct latency_tracker_event *event, void *arg)
+{
+	const struct pending_call *call = latency_tracker_event_priv(event);
+	struct leaving *leaving = arg;
+
+	leaving->ret = call->ret;
+	leaving->is_leaving = call->leaving;
+	return false;
+}
+
 /* It may have been another task that was watched for. */
 static void on_return(void)
 {
 	struct latency_tracker *tracker = syscalls_usecase.tracker;
 	struct task_struct *task = current;
 	struct running *mine = take_running(task);
-	struct latency_tracker_event *event;
-	struct pending_call *call;
+	struct leaving leaving = {};
 
 	if (mine && mine->call.leaving && lt_task_passes(&syscalls_usecase, task))
 		finish(tracker, mine, mine->call.ret);
 	if (mine || likely(!leave_is_marked(task)))
 		return;
-	event = call_find(tracker, task, &call);
-	if (!event)
+	latency_tracker_slot_visit(tracker, lt_task_key(task), see_leaving,
+				   &leaving);
+	if (!leaving.is_leaving)
 		return;
-	if (call->leaving) {
-		leave_unmark(task);
-		latency_tracker_event_end(tracker, event, 0, &call->ret, 0);
-	}
-	latency_tracker_put_event(tracker, event);
+	leave_unmark(task);
+	latency_tracker_slot_try_end(tracker, lt_task_key(task), &leaving.ret, 0);
 }
 
 struct marks leave_marks;

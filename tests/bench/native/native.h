@@ -52,6 +52,7 @@ size_t native_percpu(size_t size, size_t align);
 #define this_cpu_add(pcp, v) \
 	__asm__ __volatile__("addq %1, %0" : "+m" (*native_at(&(pcp))) : "r" ((u64)(v)))
 #define this_cpu_read(pcp)	(*native_at(&(pcp)))
+#define this_cpu_inc_return(pcp)	({ this_cpu_inc(pcp); this_cpu_read(pcp); })
 #define this_cpu_cmpxchg(pcp, o, n) ({					\
 	typeof(pcp) old_ = (o);						\
 	__asm__ __volatile__("cmpxchgq %2, %1"				\

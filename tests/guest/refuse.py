@@ -37,6 +37,8 @@ STATE = Path('/sys/kernel/latency_tracker')
 EVENTS = Path('/sys/kernel/tracing/events')
 SETTLE_S = 5
 NTH_MAX = 5000
+# Each second one, where a run is to be shorter: the first, or the second.
+HALF = os.environ.get('HALF', '')
 GROW_FROM = 64
 LIBC = ctypes.CDLL(None, use_errno=True)
 # Of ELF.
@@ -292,7 +294,8 @@ def nth(kind, deed, path, argument):
     run = {'load': load, 'write': write, 'grow': grow}[deed](kind, path, argument)
     errors = survived = 0
     before = look()
-    for n in range(1, NTH_MAX):
+    turns = range(1 + int(HALF), NTH_MAX, 2) if HALF else range(1, NTH_MAX)
+    for n in turns:
         error, failed = run(n)
         said = os.strerror(error) if error else 'done without'
         if failed and kind == 'call':

@@ -13,6 +13,7 @@ from pathlib import Path
 from .beside import Job
 from .judges import Judges
 from .kernel import Kernel, is_first_of
+from .mutants import half
 from .options import Options
 from .output import info
 from .shell import Failed
@@ -167,6 +168,7 @@ class Guests:
             *("env", f"QUICK={int(options.quick)}", f"STRINGS={options.strings}"),
             *(f"CHAINS={options.chains}", f"MARK_FUZZ={options.fuzz}", f"MORE_TIME={self._more}"),
             *([f"PATIENCE={patience}"] if place.prefix else []),
+            f"HALF={half(self._top, options)}",
             f"JUDGES=/out/{_JUDGES}",
             *("tests/guest/run", self._kernel.programs),
             *(test.name for test in tests),

@@ -169,6 +169,8 @@ class Lane:
         pairs = _FEWER_PAIRS if kernel.prefix else _PAIRS
         if kernel.is_debug:
             pairs = int(kernel.values["pairs"])
+        elif self._options.also and not self._options.all_mutants:
+            pairs //= 2
         seconds = self._options.minutes * 60
         command = [str(self._top / "scripts/vm-run"), "--no-build", "--kernel", kernel.name]
         command += ["--timeout", str(_TORTURE_LIMIT + seconds), "--console"]

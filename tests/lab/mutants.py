@@ -10,7 +10,7 @@ from pathlib import Path
 from .options import Options
 
 # What one minute is enough for; those that share guests take four.
-FEW = {"host": 20, "fuzz": 15, "command": 30, "guest": 10}
+FEW = {"host": 20, "fuzz": 10, "command": 30, "guest": 10}
 
 # Of the twins of torture, each of which may take 40 seconds.
 _TWINS = 2
@@ -42,6 +42,14 @@ def mutants_command(top: Path, options: Options, kinds: Iterable[str]) -> list[s
 def twins_words(top: Path, options: Options) -> list[str]:
     """The same for the twins of torture, as words for env."""
     return [] if options.all_mutants else [f"TWINS={_TWINS}", f"BY={_commit(top)}"]
+
+
+def half(top: Path, options: Options) -> str:
+    """Which half of the calls is refused in guest/refusals/calls, 0 or 1, beside other kernels; ""
+    is all of them."""
+    if not options.also or options.all_mutants:
+        return ""
+    return str(random.Random(_commit(top)).randrange(2))
 
 
 def whole_kernels(top: Path, options: Options, names: Sequence[str]) -> list[str]:

@@ -56,7 +56,8 @@ the exit status is 0 only if none failed.
                  slower there, and torture is 500 thousand pairs, without the twins.
   --also NAME    besides, on the kernels that NAME means: build and guest/selftest, behind
                  the guests of the others as far as it goes; on two of them, which the hash
-                 of the commit chooses, the modules of all tests, and signatures
+                 of the commit chooses, the modules of all tests, and signatures. Then
+                 torture is half of that, and guest/refusals/calls refuses each second call
   --minutes N    torture for so many minutes, if that is more
   --strings N    guest/bad-input feeds so many strings to each file, if that is more
   --chains N     guest/critical_path/chains builds so many chains of tasks, if that is more

@@ -89,7 +89,7 @@ def test_words_of_the_machine(bench: Bench) -> None:
     tests = {"a": "# timeout: 10", "b": "# timeout: 5\n# boot: quiet x=1\n# icount: yes\n# nodes: 3\n# behind: yes"}
     calls = run(bench, Options(quick=True, strings=400, chains=7, fuzz=90), tests, GOOD)
     logs = bench.place.logs
-    rest = f"--out {logs}/k-kept -- env QUICK=1 STRINGS=400 CHAINS=7 MARK_FUZZ=90 MORE_TIME=100"
+    rest = f"--out {logs}/k-kept -- env QUICK=1 STRINGS=400 CHAINS=7 MARK_FUZZ=90 MORE_TIME=100 HALF="
     rest += " JUDGES=/out/.judges"
     rest += " tests/guest/run build/guest"
     copied = "--copy tests/guest --copy tools --copy build/guest"

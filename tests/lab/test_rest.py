@@ -12,7 +12,7 @@ import pytest
 
 from lab.children import Children, Ending, descendants
 from lab.main import _report
-from lab.mutants import mutants_command, whole_kernels, twins_words
+from lab.mutants import half, mutants_command, whole_kernels, twins_words
 from lab.options import Options, UsageError, parse
 from lab.tally import Tally
 from lab.truth import Truths, trackers
@@ -68,6 +68,18 @@ def test_kernels_whose_signatures_are_looked_at(tmp_path: Path) -> None:
     assert whole_kernels(tmp_path, Options(all_mutants=True), names) == names
     assert whole_kernels(tmp_path, Options(filters=["sid:signatures"]), names) == names
     assert whole_kernels(tmp_path, Options(), ["a"]) == ["a"]
+
+
+def test_halves(tmp_path: Path) -> None:
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    taken: list[str] = []
+    for n in range(20):
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", str(n)], check=True)
+        taken.append(half(tmp_path, Options(also="all")))
+        assert taken[-1] == half(tmp_path, Options(also="all"))
+    assert set(taken) == {"0", "1"}
+    assert half(tmp_path, Options()) == half(tmp_path, Options(also="all", all_mutants=True)) == ""
 
 
 def test_nothing_chosen_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,18 +37,20 @@ struct lt_retired {
  * @pool: where they go
  * @retired: per CPU, an array by the node of the items: so batches are full
  *	wherever the items come from
- * @waiting: there are batches that wait for the grace period of @rcu
- * @rcu: the grace period
- * @busy: set by lt_reclaim() before @rcu is queued, cleared when it has ended
  * @done: called when a grace period has ended, in softirq or task context
+ * @rcu: the grace period
+ * @waiting: there are batches that wait for the grace period of @rcu
+ * @busy: set by lt_reclaim() before @rcu is queued, cleared when it has ended
+ *
+ * What each end reads is not on the line that is written for each grace period.
  */
 struct lt_reclaim {
 	struct lt_pool *pool;
 	struct lt_retired __percpu *retired;
-	struct rcu_head rcu;
+	void (*done)(struct lt_reclaim *reclaim);
+	struct rcu_head rcu ____cacheline_aligned_in_smp;
 	bool waiting;
 	bool busy;
-	void (*done)(struct lt_reclaim *reclaim);
 };
 
 /**

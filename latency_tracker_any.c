@@ -98,8 +98,7 @@ int latency_tracker_event_out_any(struct latency_tracker *tracker,
 				  void *out_data, u64 end_ns)
 {
 	struct lt_key k = { .bytes = key, .len = key_len };
-	struct latency_tracker_event *event;
-	int ret = -ENOENT;
+	int ret;
 
 	if (unlikely(!lt_key_is_valid(tracker, &k)))
 		return -EINVAL;
@@ -108,13 +107,8 @@ int latency_tracker_event_out_any(struct latency_tracker *tracker,
 				   end_ns);
 	if (!lt_enter(tracker))
 		return -EAGAIN;
-	event = lt_take(tracker, &k, lt_key_hash(&k));
-	if (event)
-		ret = lt_finish(tracker, event,
-				end_ns ?: latency_tracker_clock(), out_id,
-				out_data);
-	else
-		lt_count(tracker->counters, LT_UNMATCHED);
+	ret = lt_finish_found(tracker, lt_take(tracker, &k, lt_key_hash(&k)),
+			      end_ns, out_id, out_data);
 	lt_leave();
 	return ret;
 }

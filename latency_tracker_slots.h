@@ -55,9 +55,8 @@ latency_tracker_slot_begin(struct latency_tracker *tracker, u64 key, u32 flags)
 
 	rcu_read_lock_sched_notrace();
 	if (likely(lt_rcu_is_watching())) {
-		event = lt_front_find(tracker, key);
-		if (likely(event) && likely(READ_ONCE(tracker->tracking_on)) &&
-		    likely(lt_slot_reuse(event, key))) {
+		event = lt_front_claim(tracker, key);
+		if (likely(event)) {
 			/* For sparse: latency_tracker_slot_publish() ends the section. */
 			__release(RCU_SCHED);
 			return event->data + sizeof(key);

@@ -123,19 +123,15 @@ int latency_tracker_word_out(struct latency_tracker *tracker, u64 key,
 			     u32 out_id, void *out_data, u64 end_ns)
 {
 	struct lfht_node *node;
-	int ret = -ENOENT;
+	int ret;
 
 	if (unlikely(!takes_words(tracker)))
 		return word_out_any(tracker, key, out_id, out_data, end_ns);
 	if (!lt_enter(tracker))
 		return -EAGAIN;
 	node = lfht_take(tracker->ht, lt_word_hash(key), word_match, &key);
-	if (likely(node))
-		ret = lt_finish(tracker, lt_event_of_node(node),
-				end_ns ?: latency_tracker_clock(), out_id,
-				out_data);
-	else
-		lt_count(tracker->counters, LT_UNMATCHED);
+	ret = lt_finish_found(tracker, node ? lt_event_of_node(node) : NULL,
+			      end_ns, out_id, out_data);
 	lt_leave();
 	return ret;
 }

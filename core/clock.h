@@ -56,7 +56,7 @@ void lt_clock_stop(void);
 static __always_inline u64 latency_tracker_clock(void)
 {
 #if LT_CLOCK_HAS_CYCLES
-	/* Pairs with the write barriers of change(): what follows is of this @seq, or newer. */
+	/* Pairs with the release of change_end(): what follows is of this @seq, or newer. */
 	unsigned long seq = smp_load_acquire(&lt_clock.seq);
 	u64 cycles, ns;
 
@@ -65,7 +65,7 @@ static __always_inline u64 latency_tracker_clock(void)
 		ns = cycles * lt_clock_read(mult) + lt_clock_read(xtime_units);
 		ns = (ns >> lt_clock_read(shift)) + lt_clock_read(base_ns);
 		if (likely(cycles <= lt_clock_read(max_cycles))) {
-			smp_rmb();	/* likewise: and not newer */
+			smp_rmb();	/* pairs with change_begin(): and not newer */
 			if (likely(READ_ONCE(lt_clock.seq) == seq))
 				return ns;
 		}

@@ -69,6 +69,18 @@ static __always_inline bool lt_slot_reuse(struct latency_tracker_event *event,
 		       refs;
 }
 
+/* The slot of a key, busy, if it was idle and in the front; else NULL. In a read-side section. */
+static __always_inline struct latency_tracker_event *
+lt_front_claim(const struct latency_tracker *tracker, u64 key)
+{
+	struct latency_tracker_event *event = lt_front_find(tracker, key);
+
+	if (likely(event) && likely(READ_ONCE(tracker->tracking_on)) &&
+	    likely(lt_slot_reuse(event, key)))
+		return event;
+	return NULL;
+}
+
 /*
  * What is pending in an event that was found in the front, as lt_event_look(); 0: nothing of
  * that key.

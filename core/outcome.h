@@ -125,6 +125,19 @@ static __always_inline int lt_finish(struct latency_tracker *tracker,
 	return 0;
 }
 
+/* The same for an end that has looked for @event, and may have found none; as that, or -ENOENT. */
+static __always_inline int lt_finish_found(struct latency_tracker *tracker,
+					   struct latency_tracker_event *event,
+					   u64 end_ns, u32 out_id, void *out_data)
+{
+	if (likely(event))
+		return lt_finish(tracker, event,
+				 end_ns ?: latency_tracker_clock(), out_id,
+				 out_data);
+	lt_count(tracker->counters, LT_UNMATCHED);
+	return -ENOENT;
+}
+
 /**
  * lt_finish_in_time() - most operations that end in a slot: in time, and that is all
  * @tracker: of the event

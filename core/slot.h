@@ -71,12 +71,8 @@ lt_slot_find(struct latency_tracker *tracker, u64 key)
 static __always_inline struct latency_tracker_event *
 lt_slot_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 {
-	struct latency_tracker_event *event = lt_front_find(tracker, key);
-
-	if (likely(event) && likely(READ_ONCE(tracker->tracking_on)) &&
-	    likely(lt_slot_reuse(event, key)))
-		return event;
-	return lt_slot_claim_other(tracker, key, flags);
+	return lt_front_claim(tracker, key) ?:
+	       lt_slot_claim_other(tracker, key, flags);
 }
 
 /*

@@ -172,6 +172,28 @@ static void whole_in_two_calls(struct latency_tracker *t)
 	ST_TRUE(latency_tracker_whole_begin(t) >= start_ns);
 }
 
+/* An event has nothing of the operation before, which had a threshold of its own. */
+static void events_forget(struct latency_tracker *t)
+{
+	struct latency_tracker_in in = { .threshold_ns = 0 };
+	u64 key = 1;
+	int i, n = 0;
+
+	latency_tracker_set_threshold(t, LATENCY_TRACKER_NEVER);
+	for (i = 0; i < 640; i++) {
+		if (!st_in(t, key, LATENCY_TRACKER_THRESHOLD, &in))
+			ST_EQ(st_out(t, key), 1);
+		if (!latency_tracker_event_in(t, &key, sizeof(key), 0, NULL)) {
+			ST_EQ(st_out(t, key), 0);
+			n++;
+		}
+		if (!(i % 16))
+			msleep(20);
+	}
+	/* More than there are: most had another one before. */
+	ST_TRUE(n > 64);
+}
+
 /* The fuzzer has keys of other lengths, but of other hashes, too. */
 static void keys_differ_by_length(struct latency_tracker *t)
 {
@@ -512,6 +534,7 @@ const struct st_case st_api[] = {
 	  times_at_the_edges },
 	{ "one clock, that of the kernel", one_clock },
 	{ "a begin and an end without an event", whole_in_two_calls },
+	{ "an event has nothing of the operation before", events_forget },
 	{ "keys of the same hash and another length", keys_differ_by_length },
 	{ "create refuses what is out of bounds", create_bounds },
 	{ "create refuses absurd sizes; memory per event", create_sizes,

@@ -262,6 +262,7 @@ twin_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 #include "latency_tracker_any.c"
 #include "latency_tracker_slots.c"
 #include "latency_tracker_whole.c"
+#include "latency_tracker_word.c"
 
 /* --- the rest of the core, as it is ------------------------------------------- */
 

@@ -54,6 +54,12 @@ WORDS = {
     'raise': lambda at: line(at, 'softirq_raise: vec=1 [action=TIMER]').replace('..1.', '.h1.'),
     'run': lambda at: (line(at, 'softirq_entry: vec=1 [action=TIMER]') +
                        line(at, 'softirq_exit: vec=1 [action=TIMER]')),
+    'entry': lambda at: line(at, 'softirq_entry: vec=1 [action=TIMER]').replace('..1.', '.s1.'),
+    'exit': lambda at: line(at, 'softirq_exit: vec=1 [action=TIMER]').replace('..1.', '.s1.'),
+    # In the midst of a soft interrupt.
+    'irq': lambda begin, end: (
+        line(begin, 'irq_handler_entry: irq=3 name=lt').replace('..1.', '.H1.') +
+        line(end, 'irq_handler_exit: irq=3 ret=handled').replace('..1.', '.H1.')),
     'reported': lambda begin, end: line(
         end, 'softirq_latency: vec=1, name=TIMER, stage=raise, cpu=1, comm=task, pid=7, tgid=7, ' +
         times(begin, end)),
@@ -113,9 +119,29 @@ OBSERVED = (
     ('raised while a run begins, served at once',
      'raise@103 raise@109 run@110 reported@100-108 run@112 reported@109-111 pause@100-112', 0, 0,
      'softirq', 0, 0),
-    ('the same, but raised only once',
+    ('the same, and it is a while until the next probe of ftrace',
+     'raise@100 raise@110 run@110 reported@100-110 run@140 reported@110-115 pause@115-140', 0, 0,
+     'softirq', 0, 0),
+    ('the same, though the CPU did something meanwhile',
+     'raise@100 raise@110 run@110 reported@100-110 run@140 reported@110-115 pause@116-140', 0, 1,
+     'softirq', 0, 0),
+    ('raised while a run begins, and again, served by the next',
+     'raise@100 raise@110 run@110 reported@100-110 raise@190 run@200 reported@110-200', 0, 0,
+     'softirq', 0, 0),
+    ('the same, reported as of a time in between',
+     'raise@100 raise@110 run@110 reported@100-110 raise@190 run@200 reported@150-200', 1, 1,
+     'softirq', 0, 0),
+    ('raised while a run begins, served at once, but raised only once',
      'raise@103 run@110 reported@100-108 run@112 reported@109-111 pause@100-112', 0, 1,
      'softirq', 0, 0),
+    # An interrupt comes between the tracker's look and ftrace's.
+    ('interrupted where its run ends, after 10 ms', 'entry@100 irq@110-199.9 exit@200 pause@90-200',
+     0, 0),
+    ('interrupted in the midst of its run', 'entry@100 irq@110-190 exit@200 pause@90-200', 1, 0),
+    ('interrupted where its run begins, after 10 ms',
+     'raise@100 irq@110-199.9 entry@200 exit@201 pause@90-201', 0, 0),
+    ('the same, but something else ran in between',
+     'raise@100 irq@110-199.8 exit@199.9 entry@200 exit@201 pause@90-201', 1, 0),
     # The CPU pauses in the middle of the switch that ends a wake-up of 10 ms.
     ('comes after 10 ms, as another tracker says, but the switch takes 90 more',
      'wakes@100 coming@110 comes@200', 0, 0, 'wakeup'),

@@ -80,8 +80,8 @@ def is_excused(report, perhaps, pairs, fits):
     """Whether a report that is left is of what may explain one, or of an operation whose own,
     though closer, is of that. Takes such a pair out."""
     def may_be(other):
-        return any(abs(begin - other[0]) <= EXACT and abs(end - other[1]) <= CLOSE
-                   for begin, end in perhaps)
+        return any((abs(begin - other[0]) <= EXACT and abs(end - other[1]) <= CLOSE) or
+                   fits((begin, end), other) for begin, end in perhaps)
 
     if may_be(report):
         return True

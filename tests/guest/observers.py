@@ -425,7 +425,9 @@ class Softirq(Observer):
 
     The first raise counts, up to a run that begins after it. An interrupt may come
     while a run begins, between the tracker's look at it and ours: then what it raises
-    is served by this run for the one, and by the next for the other.
+    is served by this run for the one, and by the next for the other. Or it takes its
+    time there, and there it may be at the end of a run, too: then what begins or ends
+    may have done so for the tracker before the interrupt.
     """
     report = 'softirq_latency'
 
@@ -437,8 +439,21 @@ class Softirq(Observer):
         # Raises that were not the first, and those that may have come while a run began.
         self.again = defaultdict(list)
         self.between = {}
+        # The latter, by the operation whose run may have served them.
+        self.earlier = {}
+        # When the first and the last event came out of interrupts since the last one of a CPU
+        # in a soft interrupt.
+        self.inside = {}
+
+    def interrupted(self, line):
+        """When the interrupt of a soft interrupt began that ended just now; None if none did."""
+        first, last = self.inside.pop(line.cpu, (line.time, 0))
+        if line.context == 'H':
+            self.inside[line.cpu] = (first, line.time)
+        return first if line.time - last <= EXACT else None
 
     def see(self, line):
+        before = self.interrupted(line)
         match = re.match(r'vec=(\d+) ', line.text)
         if not match:
             return
@@ -450,22 +465,34 @@ class Softirq(Observer):
                 self.again[place].append(line.time)
             self.begin(place + ('raise',), line.time)
         elif line.event == 'softirq_entry':
-            self.taken_up(place, line.time)
+            self.taken_up(place, line.time, before)
             self.running[task] = line.time
         elif line.event == 'softirq_exit' and task in self.running:
-            self.operations.append((place + ('run',), self.running.pop(task), line.time))
+            self.finished(place + ('run',), self.running.pop(task), line.time, before)
 
-    def taken_up(self, place, time):
+    def finished(self, key, begin, end, before):
+        self.operations.append((key, begin, end))
+        if before is not None and before > begin:
+            self.ended_by[key, begin] = before
+
+    def taken_up(self, place, time, before):
         key = place + ('raise',)
         begin = self.open.pop(key, None)
+        earlier = self.between.get(place, ())
         if begin is not None:
-            self.operations.append((key, begin, time))
+            self.finished(key, begin, time, before)
+            self.earlier[key, begin] = earlier
             if place not in self.known:
                 self.doubtful.add((key, begin))
-        self.perhaps += [(key, again, time) for again in self.between.get(place, ())]
+        self.perhaps += [(key, again, time) for again in earlier]
         self.between[place] = [again for again in self.again.pop(place, ())
-                               if time - again < CLOSE]
+                               if time - again < CLOSE or self.recorded.paused(again, time)]
         self.known.add(place)
+
+    def fits(self, key, operation, report):
+        begins = (operation[0], *self.earlier.get((key, operation[0]), ()))
+        return any(super(Softirq, self).fits(key, (begin, operation[1]), report)
+                   for begin in begins)
 
     def key(self, fields):
         return (int(fields['cpu']), int(fields['vec']), fields['stage'])

@@ -28,16 +28,19 @@ splat=build/$name-splat/splat.ko
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# check NAME EXPECTED MEASURED: both are shown where they differ.
+# check NAME EXPECTED MEASURED: both are shown where they differ, and what vm-run said last: where
+# only the names of what has failed are kept, that is all there is.
 check()
 {
-	local same=0
+	local differ
 
-	[ "$2" != "$3" ] || same=1
-	tap "$same" "$1" || {
-		printf 'expected %q, measured %q\n' "$2" "$3"
-		cat "$tmp/err"
-	} | tap_notes
+	if [ "$2" = "$3" ]; then
+		tap 1 "$1"
+		return
+	fi
+	printf -v differ 'expected %q, measured %q' "$2" "$3"
+	tap 0 "$1: $differ: $(grep -v '^|' "$tmp/err" | tail -n 1)" ||
+		tap_notes <"$tmp/err"
 }
 
 # guest [OPTION...] -- COMMAND...: leaves $status, $tmp/out and $tmp/err behind.

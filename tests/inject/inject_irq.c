@@ -12,7 +12,8 @@
  * line, in ns of the trackers' clock. Milliseconds; at most SPIN_MAX_MS each.
  *
  *	irq CPU A B	the shared line on CPU, as a hard interrupt if that is
- *			not the present one: its handlers take A and B
+ *			not the present one: its handlers take A and B, and the
+ *			second wakes this task
  *	nest CPU O A B	the outer line: its handler takes O, and the shared line
  *			comes in the middle of that
  *	softirq HI B N R	N (up to TASKLETS) tasklets are scheduled, B apart,
@@ -30,6 +31,7 @@
  *			TICKER_NSEC, for so long, or until it is moved elsewhere
  *			because the CPU goes
  */
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/interrupt.h>
 #include <linux/irq.h>
@@ -91,6 +93,7 @@ static bool steal;
 module_param(steal, bool, 0600);
 MODULE_PARM_DESC(steal, "Count the time of the command irq as if a hypervisor took the CPU");
 
+static DECLARE_COMPLETION(handled);
 static int line_shared, line_outer;
 static struct stage first, second, outer;
 static u64 before, after;
@@ -128,6 +131,7 @@ static irqreturn_t handle_first(int irq, void *dev)
 static irqreturn_t handle_second(int irq, void *dev)
 {
 	stage_all(&second);
+	complete(&handled);
 	return IRQ_HANDLED;
 }
 
@@ -151,7 +155,7 @@ static void raise_line(void *unused)
 
 /*
  * On @cpu. The caller sleeps meanwhile: its CPU may be the only one that is left
- * for others.
+ * for others. The line's second handler wakes it.
  */
 static int raise_line_on(int cpu)
 {
@@ -159,7 +163,10 @@ static int raise_line_on(int cpu)
 	int err;
 
 	after = 0;
+	reinit_completion(&handled);
 	err = smp_call_function_single_async(cpu, &csd);
+	if (!err)
+		wait_for_completion(&handled);
 	while (!err && !READ_ONCE(after))
 		usleep_range(500, 1000);
 	return err;

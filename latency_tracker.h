@@ -15,8 +15,8 @@
  *
  * By default an event comes from a pool, and goes back there. In a tracker with slots
  * (latency_tracker_config.slots) it stays with its key, for the next operation of that
- * key: latency_tracker_slot_begin(), write the private bytes,
- * latency_tracker_slot_publish(), latency_tracker_slot_end(); and, when the key is
+ * key: with preemption off, latency_tracker_slot_begin(), write the private bytes,
+ * latency_tracker_slot_publish(); latency_tracker_slot_end(); and, when the key is
  * gone, latency_tracker_slot_free(). All other functions work as well.
  *
  * Guarantees
@@ -47,9 +47,11 @@
  *   event_in, event_out, event_end  x      x        x       x      no
  *   slot_begin, slot_publish,       x      x        x       x      no
  *   slot_end, slot_try_end,
- *   slot_visit, slot_free
+ *   slot_end_in_time, slot_visit,
+ *   slot_free
  *   event_whole, whole_begin,       x      x        x       x      no
- *   whole_in_time, whole_many
+ *   whole_begin_other, whole_in_time,
+ *   whole_may_be_late, whole_many
  *   event_cancel, for_each_event    x      x        x       x      no
  *   get_event, hold_event,          x      x        x       x      no
  *   put_event
@@ -72,9 +74,11 @@
  *
  * "Any" includes a run-queue lock held, a tracepoint probe, PREEMPT_RT. The
  * functions open their own RCU read-side section with preemption off and rely
- * on none of the caller's. Where RCU is not watching (deep in the idle loop)
- * they change nothing, count that, and return -EAGAIN, get_event NULL. hold_event
- * and whole_in_time need no RCU.
+ * on none of the caller's; but slot_begin, slot_publish, slot_end, slot_try_end and
+ * slot_end_in_time are for callers with preemption off.
+ *
+ * Where RCU is not watching (deep in the idle loop) they change nothing, count that, and
+ * return -EAGAIN, get_event NULL. hold_event and whole_in_time need no RCU.
  *
  * The caller makes sure that no call on a tracker is running or can begin when
  * it calls latency_tracker_destroy(): unregister the probes and wait for them

@@ -17,7 +17,7 @@
  * @key: likewise
  * @flags: likewise
  *
- * Context: Any. With the private bytes, it returns with preemption off.
+ * Context: likewise.
  * Return: likewise.
  */
 void *latency_tracker_slot_begin_other(struct latency_tracker *tracker, u64 key,
@@ -28,12 +28,8 @@ void *latency_tracker_slot_begin_other(struct latency_tracker *tracker, u64 key,
 	if (!lt_enter(tracker))
 		return ERR_PTR(-EAGAIN);
 	event = lt_slot_claim_other(tracker, key, flags);
-	if (!IS_ERR_OR_NULL(event)) {
-		__release(RCU_SCHED);
-		return event->data + sizeof(key);
-	}
 	lt_leave();
-	return event;
+	return IS_ERR_OR_NULL(event) ? (void *)event : event->data + sizeof(key);
 }
 EXPORT_SYMBOL_GPL(latency_tracker_slot_begin_other);
 
@@ -42,7 +38,7 @@ EXPORT_SYMBOL_GPL(latency_tracker_slot_begin_other);
  * @tracker: the tracker
  * @start_ns: when
  *
- * Context: Any; in the section of latency_tracker_slot_publish().
+ * Context: That of latency_tracker_slot_publish().
  */
 void latency_tracker_slot_began(struct latency_tracker *tracker, u64 start_ns)
 {

@@ -2,11 +2,16 @@
 /*
  * The hot path of the API for trackers with slots: what most operations do, inline. The rest is
  * in the functions at the top, which are not for users. Part of latency_tracker.h.
+ *
+ * Most callers are probes of tracepoints, which run with preemption off. So begin, publish and the
+ * ends are no read-side sections of their own: their callers are in one. Only what is not inline
+ * begins another one.
  */
 #ifndef _LATENCY_TRACKER_SLOTS_H
 #define _LATENCY_TRACKER_SLOTS_H
 
 #include <linux/err.h>
+#include <linux/lockdep.h>
 
 #include "core/clock.h"
 #include "core/front.h"
@@ -43,7 +48,7 @@ static __always_inline struct latency_tracker_event *lt_event_of_priv(void *priv
  * latency_tracker_event_in() at the least cost. The caller writes the private bytes of
  * the event, which have what was there before, and calls latency_tracker_slot_publish().
  *
- * Context: Any. With the private bytes, it returns with preemption off.
+ * Context: Any, but preemption is off, and stays so until that.
  * Return: the private bytes; ERR_PTR() of -ESHUTDOWN, -ENOBUFS, -EEXIST, -EAGAIN as
  * latency_tracker_event_in(); NULL if another begin of the key runs at this moment, which
  * counts as the later one.
@@ -53,16 +58,12 @@ latency_tracker_slot_begin(struct latency_tracker *tracker, u64 key, u32 flags)
 {
 	struct latency_tracker_event *event;
 
-	rcu_read_lock_sched_notrace();
+	lockdep_assert_preemption_disabled();
 	if (likely(lt_rcu_is_watching())) {
 		event = lt_front_claim(tracker, key);
-		if (likely(event)) {
-			/* For sparse: latency_tracker_slot_publish() ends the section. */
-			__release(RCU_SCHED);
+		if (likely(event))
 			return event->data + sizeof(key);
-		}
 	}
-	rcu_read_unlock_sched_notrace();
 	return latency_tracker_slot_begin_other(tracker, key, flags);
 }
 
@@ -72,7 +73,7 @@ latency_tracker_slot_begin(struct latency_tracker *tracker, u64 key, u32 flags)
  * @priv: what that has returned
  * @start_ns: the begin, ns of latency_tracker_clock(); 0 is now
  *
- * Context: That of latency_tracker_slot_begin(). Preemption is as before that.
+ * Context: That of latency_tracker_slot_begin().
  */
 static __always_inline void
 latency_tracker_slot_publish(struct latency_tracker *tracker, void *priv,
@@ -80,30 +81,32 @@ latency_tracker_slot_publish(struct latency_tracker *tracker, void *priv,
 {
 	struct latency_tracker_event *event = lt_event_of_priv(priv);
 
-	__acquire(RCU_SCHED);
 	WRITE_ONCE(event->item.tag[LT_EVENT_FLAGS], 0);
 	WRITE_ONCE(event->start_ns, start_ns ?: latency_tracker_clock());
 	lt_slot_publish(tracker, event);
 	if (start_ns)
 		latency_tracker_slot_began(tracker, start_ns);
-	lt_leave();
+}
+
+static __always_inline bool
+lt_slot_end_in_time(struct latency_tracker *tracker, u64 key, u64 *end_ns,
+		    bool (*is_meant)(const void *priv))
+{
+	struct latency_tracker_event *event;
+
+	lockdep_assert_preemption_disabled();
+	if (unlikely(!lt_rcu_is_watching()))
+		return false;
+	event = lt_front_find(tracker, key);
+	return likely(event) &&
+	       lt_finish_in_time(tracker, event, key, end_ns, is_meant);
 }
 
 static __always_inline int
 lt_slot_end(struct latency_tracker *tracker, u64 key, void *out_data,
 	    u64 end_ns, bool is_sure)
 {
-	struct latency_tracker_event *event;
-	bool is_over = false;
-
-	rcu_read_lock_sched_notrace();
-	if (likely(lt_rcu_is_watching())) {
-		event = lt_front_find(tracker, key);
-		is_over = likely(event) &&
-			  lt_finish_in_time(tracker, event, key, &end_ns);
-	}
-	rcu_read_unlock_sched_notrace();
-	if (likely(is_over))
+	if (likely(lt_slot_end_in_time(tracker, key, &end_ns, NULL)))
 		return 0;
 	return latency_tracker_slot_end_other(tracker, key, out_data, end_ns,
 					      is_sure);
@@ -118,7 +121,7 @@ lt_slot_end(struct latency_tracker *tracker, u64 key, void *out_data,
  *
  * latency_tracker_event_out() at the least cost.
  *
- * Context: Any. The callback runs in it, with preemption off.
+ * Context: Any, but preemption is off. The callback runs in it.
  * Return: as latency_tracker_event_out().
  */
 static __always_inline int
@@ -138,7 +141,7 @@ latency_tracker_slot_end(struct latency_tracker *tracker, u64 key,
  * For a caller whose begins are filtered, and who can't tell which were: an end
  * without a begin is not counted as unmatched.
  *
- * Context: Any. The callback runs in it, with preemption off.
+ * Context: Any, but preemption is off. The callback runs in it.
  * Return: as latency_tracker_event_out().
  */
 static __always_inline int
@@ -146,6 +149,28 @@ latency_tracker_slot_try_end(struct latency_tracker *tracker, u64 key,
 			     void *out_data, u64 end_ns)
 {
 	return lt_slot_end(tracker, key, out_data, end_ns, false);
+}
+
+/**
+ * latency_tracker_slot_end_in_time() - an operation ends now, if that is all
+ * @tracker: with slots, not NULL
+ * @key: the 8 bytes of the key
+ * @is_meant: of the private bytes: is it this operation? What it says of another one, or of
+ *	one that is not whole yet, has no effect. Not NULL.
+ *
+ * For a caller who ends what is late in another place.
+ *
+ * Context: Any, but preemption is off. @is_meant runs in it.
+ * Return: false, and nothing has changed, if @is_meant said so, there is no operation, it may
+ * be late, or it is more than this function does.
+ */
+static __always_inline bool
+latency_tracker_slot_end_in_time(struct latency_tracker *tracker, u64 key,
+				 bool (*is_meant)(const void *priv))
+{
+	u64 end_ns = 0;
+
+	return lt_slot_end_in_time(tracker, key, &end_ns, is_meant);
 }
 
 /**

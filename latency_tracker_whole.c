@@ -3,6 +3,7 @@
  * The API for a caller that keeps the begin itself: what few operations do.
  */
 #include <linux/export.h>
+#include <linux/ktime.h>
 
 #include "core/args.h"
 #include "core/fill.h"
@@ -100,7 +101,40 @@ int latency_tracker_event_whole(struct latency_tracker *tracker,
 EXPORT_SYMBOL_GPL(latency_tracker_event_whole);
 
 /**
- * latency_tracker_whole_in_groups() - count an operation in its groups, which are on
+ * latency_tracker_whole_begin_other() - latency_tracker_whole_begin() has returned 0
+ * @tracker: likewise
+ *
+ * Context: Any.
+ * Return: the begin, ns of latency_tracker_clock(); 0 if the operation has to be an
+ * event from its begin on, since a timeout has to find it.
+ */
+u64 latency_tracker_whole_begin_other(const struct latency_tracker *tracker)
+{
+	return READ_ONCE(tracker->timeout_ns) ? 0 : latency_tracker_clock();
+}
+EXPORT_SYMBOL_GPL(latency_tracker_whole_begin_other);
+
+/**
+ * latency_tracker_whole_other() - latency_tracker_whole_in_time(), by another clock
+ * @tracker: likewise
+ * @start_ns: likewise
+ * @priv: likewise
+ * @out_data: likewise
+ *
+ * Context: likewise.
+ * Return: likewise.
+ */
+u64 latency_tracker_whole_other(struct latency_tracker *tracker, u64 start_ns,
+				const void *priv, const void *out_data)
+{
+	return latency_tracker_whole_in_time(tracker, start_ns,
+					     ktime_get_mono_fast_ns(), priv,
+					     out_data);
+}
+EXPORT_SYMBOL_GPL(latency_tracker_whole_other);
+
+/**
+ * latency_tracker_whole_in_groups() - count an operation, also in its groups, which are on
  * @tracker: the tracker
  * @priv: as for latency_tracker_whole_in_time()
  * @out_data: likewise
@@ -115,6 +149,7 @@ void latency_tracker_whole_in_groups(struct latency_tracker *tracker,
 	struct lt_groups *groups = &tracker->groups;
 	u64 id[LATENCY_TRACKER_DIMENSIONS] = {};
 
+	lt_profile_add(&tracker->profile, delay_ns);
 	/* The caller may have no section. */
 	rcu_read_lock_sched_notrace();
 	if (likely(lt_rcu_is_watching())) {

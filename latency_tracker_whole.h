@@ -13,9 +13,12 @@ int latency_tracker_event_whole(struct latency_tracker *tracker,
 				const void *key, u32 key_len, u32 flags,
 				const struct latency_tracker_in *in, u32 out_id,
 				void *out_data, u64 end_ns);
+u64 latency_tracker_whole_begin_other(const struct latency_tracker *tracker);
 int latency_tracker_whole_many(struct latency_tracker *tracker, u64 delay_ns,
 			       u32 nr, const void *priv);
 /* Not for users. */
+u64 latency_tracker_whole_other(struct latency_tracker *tracker, u64 start_ns,
+				const void *priv, const void *out_data);
 void latency_tracker_whole_in_groups(struct latency_tracker *tracker,
 				     const void *priv, const void *out_data,
 				     u64 delay_ns);
@@ -27,15 +30,37 @@ void latency_tracker_whole_in_groups(struct latency_tracker *tracker,
  * For latency_tracker_whole_in_time().
  *
  * Context: Any.
- * Return: the begin, ns of latency_tracker_clock(); 0 if the operation has to be an
- * event from its begin on, since a timeout has to find it.
+ * Return: the begin, ns of latency_tracker_clock(); 0: ask latency_tracker_whole_begin_other().
  */
 static __always_inline u64
 latency_tracker_whole_begin(const struct latency_tracker *tracker)
 {
-	if (unlikely(READ_ONCE(tracker->timeout_ns)))
+	u64 now_ns;
+
+	if (unlikely(READ_ONCE(tracker->timeout_ns) || !lt_clock_try(&now_ns)))
 		return 0;
-	return latency_tracker_clock();
+	return now_ns;
+}
+
+/**
+ * latency_tracker_whole_may_be_late() - is such an operation none that is simply in time?
+ * @tracker: not NULL
+ * @start_ns: what latency_tracker_whole_begin() returned
+ * @end_ns: ns of latency_tracker_clock()
+ *
+ * It is compared with the default threshold, and with the least of those that operations have
+ * of their own.
+ *
+ * Context: Any.
+ * Return: whether latency_tracker_whole_in_time() would not have it.
+ */
+static __always_inline bool
+latency_tracker_whole_may_be_late(const struct latency_tracker *tracker,
+				  u64 start_ns, u64 end_ns)
+{
+	/* If the clock went back, it is a very long one, which no threshold is above. */
+	return !READ_ONCE(tracker->tracking_on) ||
+	       end_ns - start_ns >= READ_ONCE(tracker->threshold_ns);
 }
 
 /**
@@ -46,8 +71,7 @@ latency_tracker_whole_begin(const struct latency_tracker *tracker)
  * @priv: for the groups of the operation: what an event would have as private bytes
  * @out_data: likewise: what its end would pass along
  *
- * An operation in time is all over with this. It is compared with the default
- * threshold, and with the least of those that operations have of their own.
+ * An operation in time is all over with this, see latency_tracker_whole_may_be_late().
  *
  * Context: Any. Needs no RCU: nothing but counters of the CPU is touched. The groups of
  * what ends where RCU is not watching are "other".
@@ -60,18 +84,19 @@ latency_tracker_whole_in_time(struct latency_tracker *tracker, u64 start_ns,
 {
 	u64 delay_ns;
 
-	if (!end_ns)
-		end_ns = latency_tracker_clock();
-	/* If the clock went back, it is a very long one, which no threshold is above. */
-	delay_ns = end_ns - start_ns;
-	if (unlikely(!READ_ONCE(tracker->tracking_on) ||
-		     delay_ns >= READ_ONCE(tracker->threshold_ns)))
+	/* No call but the last one: no register has to outlive it. */
+	if (!end_ns && unlikely(!lt_clock_try(&end_ns)))
+		return latency_tracker_whole_other(tracker, start_ns, priv,
+						   out_data);
+	if (unlikely(latency_tracker_whole_may_be_late(tracker, start_ns, end_ns)))
 		return end_ns;
+	delay_ns = end_ns - start_ns;
 	lt_count(tracker->counters, LT_STARTED);
 	lt_count(tracker->counters, LT_FINISHED);
-	lt_profile_add(&tracker->profile, delay_ns);
 	if (lt_groups_are_on(&tracker->groups))
 		latency_tracker_whole_in_groups(tracker, priv, out_data, delay_ns);
+	else
+		lt_profile_add(&tracker->profile, delay_ns);
 	return 0;
 }
 

@@ -47,13 +47,8 @@ extern struct lt_clock lt_clock;
 int lt_clock_start(void);
 void lt_clock_stop(void);
 
-/**
- * latency_tracker_clock() - the clock of all trackers
- *
- * Context: Any.
- * Return: ns, comparable with CLOCK_MONOTONIC.
- */
-static __always_inline u64 latency_tracker_clock(void)
+/* latency_tracker_clock() where that takes no call; else false. */
+static __always_inline bool lt_clock_try(u64 *now_ns)
 {
 #if LT_CLOCK_HAS_CYCLES
 	/* Pairs with the release of change_end(): what follows is of this @seq, or newer. */
@@ -66,12 +61,26 @@ static __always_inline u64 latency_tracker_clock(void)
 		ns = (ns >> lt_clock_read(shift)) + lt_clock_read(base_ns);
 		if (likely(cycles <= lt_clock_read(max_cycles))) {
 			smp_rmb();	/* pairs with change_begin(): and not newer */
-			if (likely(READ_ONCE(lt_clock.seq) == seq))
-				return ns;
+			*now_ns = ns;
+			return likely(READ_ONCE(lt_clock.seq) == seq);
 		}
 	}
 #endif
-	return ktime_get_mono_fast_ns();
+	return false;
+}
+
+/**
+ * latency_tracker_clock() - the clock of all trackers
+ *
+ * Context: Any.
+ * Return: ns, comparable with CLOCK_MONOTONIC.
+ */
+static __always_inline u64 latency_tracker_clock(void)
+{
+	u64 now_ns;
+
+	return likely(lt_clock_try(&now_ns)) ? now_ns :
+					       ktime_get_mono_fast_ns();
 }
 
 #endif /* _LT_CORE_CLOCK_H */

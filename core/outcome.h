@@ -144,19 +144,23 @@ static __always_inline int lt_finish_found(struct latency_tracker *tracker,
  * @event: the slot, by the front
  * @key: of the operation
  * @now_ns: when it ends; 0 is now, which it becomes
+ * @is_meant: NULL; or of its private bytes, is it this operation that ends?
  *
  * Context: Any; in a read-side section.
  * Return: false if it is none of these, or seems so, and nothing has changed.
  */
 static __always_inline bool
 lt_finish_in_time(struct latency_tracker *tracker,
-		  struct latency_tracker_event *event, u64 key, u64 *now_ns)
+		  struct latency_tracker_event *event, u64 key, u64 *now_ns,
+		  bool (*is_meant)(const void *priv))
 {
 	long refs = lt_slot_look(event, key);
 	u64 delay_ns;
 
 	if (unlikely(!refs || lt_groups_are_on(&tracker->groups) ||
 		     lt_event_flags(event) & LATENCY_TRACKER_THRESHOLD))
+		return false;
+	if (is_meant && !is_meant(lt_event_priv(event)))
 		return false;
 	if (!*now_ns)
 		*now_ns = latency_tracker_clock();

@@ -87,12 +87,14 @@ int lock_wait_begin(struct latency_tracker *tracker, struct lock_wait *seen,
 	holder_note(seen);
 	lock_stack_note(seen, regs);
 	seen->pid = current->pid;
+	preempt_disable_notrace();
 	wait = latency_tracker_slot_begin(tracker, lt_task_key(current), 0);
-	if (IS_ERR_OR_NULL(wait))
-		return -EAGAIN;
-	*wait = *seen;
-	latency_tracker_slot_publish(tracker, wait, 0);
-	return 0;
+	if (!IS_ERR_OR_NULL(wait)) {
+		*wait = *seen;
+		latency_tracker_slot_publish(tracker, wait, 0);
+	}
+	preempt_enable_notrace();
+	return IS_ERR_OR_NULL(wait) ? -EAGAIN : 0;
 }
 
 /* A wait that ends. */

@@ -64,17 +64,22 @@ static void per_event(struct latency_tracker *t)
 static void slot_in_the_past(struct latency_tracker *t)
 {
 	void *priv;
+	int ret;
 
 	msleep(100);
+	preempt_disable();
 	priv = latency_tracker_slot_begin(t, 1, 0);
+	if (!IS_ERR_OR_NULL(priv))
+		latency_tracker_slot_publish(t, priv,
+					     latency_tracker_clock() - 4900 * MS);
+	preempt_enable();
 	ST_TRUE(!IS_ERR_OR_NULL(priv));
-	if (IS_ERR_OR_NULL(priv))
-		return;
-	latency_tracker_slot_publish(t, priv,
-				     latency_tracker_clock() - 4900 * MS);
 	ST_TRUE(st_wait_calls(1));
 	ST_TRUE(st_log.seen[0].v.delay_ns < 7500 * MS);
-	ST_EQ(latency_tracker_slot_end(t, 1, NULL, 0), 0);
+	preempt_disable();
+	ret = latency_tracker_slot_end(t, 1, NULL, 0);
+	preempt_enable();
+	ST_EQ(ret, 0);
 }
 
 /* First the timeout, then the collection. */

@@ -121,14 +121,17 @@ static void fill(struct tt_caller *c, u64 key, u32 flags, struct tt_priv *priv,
 
 static int begin_in_slot(u64 key, u32 flags, const struct tt_priv *priv)
 {
-	struct tt_priv *to = latency_tracker_slot_begin(tt.main.tracker, key,
-						       flags & LATENCY_TRACKER_KEEP);
+	struct tt_priv *to;
 
-	if (IS_ERR_OR_NULL(to))
-		return PTR_ERR_OR_ZERO(to);
-	*to = *priv;
-	latency_tracker_slot_publish(tt.main.tracker, to, priv->start_ns);
-	return 0;
+	preempt_disable_notrace();
+	to = latency_tracker_slot_begin(tt.main.tracker, key,
+					flags & LATENCY_TRACKER_KEEP);
+	if (!IS_ERR_OR_NULL(to)) {
+		*to = *priv;
+		latency_tracker_slot_publish(tt.main.tracker, to, priv->start_ns);
+	}
+	preempt_enable_notrace();
+	return PTR_ERR_OR_ZERO(to);
 }
 
 static int begin(struct tt_caller *c, u64 key, u32 flags, struct tt_priv *priv)
@@ -182,7 +185,9 @@ static int end(struct tt_caller *c, u64 key)
 
 	if (tt_slots && one_in(c, 2)) {
 		out.id = 0;
+		preempt_disable_notrace();
 		ret = latency_tracker_slot_end(tt.main.tracker, key, &out, now_ns);
+		preempt_enable_notrace();
 	} else {
 		ret = latency_tracker_event_out(tt.main.tracker, &key,
 						sizeof(key), out.id, &out,

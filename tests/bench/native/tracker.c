@@ -79,17 +79,24 @@ static __always_inline bool begin_duplicate(struct bench_thread *t, const struct
 
 static __always_inline bool begin_slot(struct bench_thread *t, const struct bench_op *op)
 {
-	void *priv = latency_tracker_slot_begin(t->table, op->key, 0);
+	void *priv;
 
-	if (IS_ERR_OR_NULL(priv))
-		return false;
-	latency_tracker_slot_publish(t->table, priv, 0);
-	return true;
+	preempt_disable();
+	priv = latency_tracker_slot_begin(t->table, op->key, 0);
+	if (!IS_ERR_OR_NULL(priv))
+		latency_tracker_slot_publish(t->table, priv, 0);
+	preempt_enable();
+	return !IS_ERR_OR_NULL(priv);
 }
 
 static __always_inline bool end_slot(struct bench_thread *t, const struct bench_op *op)
 {
-	return !latency_tracker_slot_end(t->table, op->key, NULL, 0);
+	int ret;
+
+	preempt_disable();
+	ret = latency_tracker_slot_end(t->table, op->key, NULL, 0);
+	preempt_enable();
+	return !ret;
 }
 
 static __always_inline bool begin_priv(struct bench_thread *t, const struct bench_op *op)

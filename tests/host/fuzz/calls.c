@@ -235,6 +235,7 @@ void do_slot_begin(u8 arg)
 	/* A begin at 0 is one at this moment. */
 	if (!(e.flags & LATENCY_TRACKER_START) || !e.start_ns)
 		e.start_ns = fuzz_clock;
+	preempt_disable();
 	priv = latency_tracker_slot_begin(tracker, word_of(e.key), flags);
 	trace("  slot_begin of key %u with flags %x: %d\n", e.key, e.flags, !IS_ERR(priv));
 	if (!IS_ERR(priv)) {
@@ -244,6 +245,7 @@ void do_slot_begin(u8 arg)
 		latency_tracker_slot_publish(tracker, priv, e.flags & LATENCY_TRACKER_START ?
 							    e.start_ns : 0);
 	}
+	preempt_enable();
 	check_begin(&e, old, !flags, PTR_ERR_OR_ZERO(priv));
 }
 
@@ -268,6 +270,17 @@ static u64 pick_end(void)
 
 enum by { BY_KEY, BY_SLOT, BY_SLOT_IF_ANY, BY_REFERENCE };
 
+static int end_slot(u64 key, u64 end_ns, bool is_sure)
+{
+	int ret;
+
+	preempt_disable();
+	ret = is_sure ? latency_tracker_slot_end(tracker, key, &ending, end_ns) :
+			latency_tracker_slot_try_end(tracker, key, &ending, end_ns);
+	preempt_enable();
+	return ret;
+}
+
 /* @e: the event, NULL if there is none. */
 static void end(struct model_event *e, unsigned int key, enum by by)
 {
@@ -290,10 +303,8 @@ static void end(struct model_event *e, unsigned int key, enum by by)
 		ret = latency_tracker_event_out(tracker, key_of(key), 8, ending_id, &ending, end_ns);
 	else if (by == BY_KEY)
 		ret = latency_tracker_event_out(tracker, KEY(key), ending_id, &ending, end_ns);
-	else if (by == BY_SLOT)
-		ret = latency_tracker_slot_end(tracker, word_of(key), &ending, end_ns);
-	else if (by == BY_SLOT_IF_ANY)
-		ret = latency_tracker_slot_try_end(tracker, word_of(key), &ending, end_ns);
+	else if (by != BY_REFERENCE)
+		ret = end_slot(word_of(key), end_ns, by == BY_SLOT);
 	else
 		ret = latency_tracker_event_end(tracker, e->event, ending_id, &ending, end_ns);
 	trace("  end: %d\n", ret);
@@ -312,9 +323,43 @@ void do_end(u8 arg)
 	end(first_of(arg & 7), arg & 7, BY_KEY);
 }
 
+static bool is_meant;
+
+static bool check_meant(const void *priv)
+{
+	EXPECT(ending && ending->event == lt_event_of_priv((void *)priv), "another event");
+	return is_meant;
+}
+
+/* Now; only what is simply in time may end, and need not. */
+static void end_in_time(struct model_event *e, unsigned int key)
+{
+	bool late = true, is_over;
+
+	if (e && e->pending)
+		late = expect_callback(e, 0);
+	preempt_disable();
+	is_over = latency_tracker_slot_end_in_time(tracker, word_of(key), check_meant);
+	preempt_enable();
+	trace("  end in time: %d\n", is_over);
+	ending = NULL;
+	if (!is_over)
+		return;
+	EXPECT(is_meant && !late && fuzz_clock >= e->start_ns && !calls &&
+	       !lt_groups_are_on(&tracker->groups),
+	       "not in time, or not meant");
+	e->pending = false;
+	want.finished++;
+	note_delay(delay_of(e, ending_ns));
+	note_wait(delay_of(e, ending_ns));
+}
+
 void do_slot_end(u8 arg)
 {
-	if (slots)
+	is_meant = arg & 8;
+	if (slots && arg & 16)
+		end_in_time(first_of(arg & 7), arg & 7);
+	else if (slots)
 		end(first_of(arg & 7), arg & 7, arg & 8 ? BY_SLOT : BY_SLOT_IF_ANY);
 }
 
@@ -514,8 +559,10 @@ void do_unwatched(u8 arg)
 		want.unwatched++;
 	}
 	if (slots) {
+		preempt_disable();
 		EXPECT_EQ(PTR_ERR(latency_tracker_slot_begin(tracker, word_of(key), 0)), -EAGAIN);
 		EXPECT_EQ(latency_tracker_slot_end(tracker, word_of(key), NULL, 0), -EAGAIN);
+		preempt_enable();
 		EXPECT_EQ(latency_tracker_slot_free(tracker, word_of(key)), -EAGAIN);
 		want.unwatched += 3;
 	}

@@ -296,6 +296,7 @@ static inline void *__alloc_percpu(size_t size, size_t align)
 #define this_cpu_cmpxchg(pcp, o, n)	cmpxchg_relaxed(this_cpu_ptr(&(pcp)), o, n)
 #endif
 
+#define lockdep_assert_preemption_disabled()	BUG_ON(!host_preempt_off())
 #define preempt_disable_notrace()	preempt_disable()
 #define preempt_enable_notrace()	preempt_enable()
 #define rcu_read_lock_sched()		preempt_disable()

@@ -6,9 +6,12 @@
 #define _LT_WRAPPER_SYSCALLS_H
 
 #include <linux/compat.h>
+#include <linux/lockdep.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/unistd.h>
+#include <linux/version.h>
 #include <asm/syscall.h>
 #include <trace/events/syscalls.h>
 
@@ -96,6 +99,27 @@ static inline bool lt_syscall_is_yield(struct task_struct *task)
 	return lt_syscall_nr(task) ==
 	       (lt_task_is_32bit(task) ? LT_NR_COMPAT_SCHED_YIELD :
 					 __NR_sched_yield);
+}
+
+/*
+ * A probe of sys_enter or sys_exit: from here on it keeps its CPU. All probes of tracepoints do,
+ * but 6.13 calls these with preemption on (a363d27cdbc2, "tracing: Allow system call tracepoints
+ * to handle page faults").
+ */
+static __always_inline void lt_syscall_probe_begin(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	preempt_disable_notrace();
+#else
+	lockdep_assert_preemption_disabled();
+#endif
+}
+
+static __always_inline void lt_syscall_probe_end(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	preempt_enable_notrace();
+#endif
 }
 
 #endif /* _LT_WRAPPER_SYSCALLS_H */

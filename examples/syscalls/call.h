@@ -9,21 +9,28 @@
 
 #include "latency_tracker.h"
 
+/* How far a call is on its way back to user space. */
+enum {
+	CALL_STAYS,	/* in front of sys_exit */
+	CALL_LEAVES,	/* the kernel tells of its return */
+	CALL_SWITCHES,	/* nothing does: another task wants its CPU, and that is all */
+};
+
 /**
  * struct pending_call - private data of an event
  * @call: what it is
  * @ret: what it returns, with @leaving
  * @leaving: sys_exit has been passed, but the task has work to do before it is
- *	back in user space
+ *	back in user space: not CALL_STAYS
  * @early: it has not passed sys_enter yet
  *
- * Written by the calling task alone, before the call is an event or with a
+ * Written by the calling task alone, or by a switch to it, before the call is an event or with a
  * reference to the event.
  */
 struct pending_call {
 	struct lt_syscall call;
 	long ret;
-	bool leaving;
+	u8 leaving;
 	bool early;
 };
 

@@ -31,6 +31,7 @@
 #include "examples/syscalls/leave.h"
 #include "examples/syscalls/names.h"
 #include "examples/syscalls/report.h"
+#include "examples/syscalls/running.h"
 #include "usecase/look_task.h"
 #include "usecase/usecase.h"
 #include "wrapper/sched.h"
@@ -49,37 +50,7 @@ static struct lt_keep keeps[] = {
 #define MAX_EVENTS	8192
 #define GROW_LIMIT	1048576
 
-/**
- * struct running - the call of the task that a CPU runs, while that is no event
- * @task: whose; NULL: there is none
- * @special: the task in a call that is not tracked, or that is an event and has not
- *	passed sys_enter; or NULL
- * @is_early: it is the latter
- * @start: when it began
- * @call: what it is
- *
- * Of its own CPU, with preemption off.
- */
-struct running {
-	struct task_struct *task;
-	struct task_struct *special;
-	bool is_early;
-	u64 start;
-	struct pending_call call;
-};
-
-static DEFINE_PER_CPU_ALIGNED(struct running, running);
-
-/* The call of @task, if this CPU has it; it is not there any more. */
-static __always_inline struct running *take_running(struct task_struct *task)
-{
-	struct running *mine = this_cpu_ptr(&running);
-
-	if (mine->task != task)
-		return NULL;
-	mine->task = NULL;
-	return mine;
-}
+DEFINE_PER_CPU_ALIGNED(struct running, running);
 
 /* From now on it is pending. */
 static noinline void publish(struct latency_tracker *tracker,
@@ -102,7 +73,7 @@ static noinline void publish(struct latency_tracker *tracker,
  * The call of the current task never was pending, but is late, or something is wrong with its
  * end.
  */
-static noinline void finish_late(u64 end_ns)
+noinline void finish_late(u64 end_ns)
 {
 	struct running *mine = this_cpu_ptr(&running);
 	struct task_struct *task = current;
@@ -117,19 +88,6 @@ static noinline void finish_late(u64 end_ns)
 	latency_tracker_event_whole(syscalls_usecase.tracker, &task,
 				    sizeof(task), LATENCY_TRACKER_START, &in, 0,
 				    &mine->call.ret, end_ns);
-}
-
-/* It never was. Nothing of the caller's is needed any more, which saves registers. */
-static __always_inline void finish(struct latency_tracker *tracker,
-				   struct running *mine, long ret)
-{
-	u64 end_ns;
-
-	mine->call.ret = ret;
-	end_ns = latency_tracker_whole_in_time(tracker, mine->start, 0,
-					       &mine->call, NULL);
-	if (unlikely(end_ns))
-		finish_late(end_ns);
 }
 
 /* The call of @task, which was stopped, goes on, as @nr maybe. False: it is not tracked. */
@@ -154,33 +112,40 @@ static noinline bool pass_enter(struct latency_tracker *tracker,
 }
 
 /* Is there nothing that @task has to pass, nor anything that is known of this call? */
-static __always_inline bool is_plain(const struct running *mine, long nr)
+static __always_inline bool is_plain(const struct running *mine, long nr,
+				     bool compat)
 {
 	return likely(mine->special != current) &&
 	       !lt_task_is_filtered(&syscalls_usecase) &&
-	       calls_pass_surely(nr, lt_syscall_is_32bit());
+	       calls_pass_surely(nr, compat);
 }
 
-/* With a timeout. */
-static noinline void enter_pending(struct running *mine)
+/* With a timeout, or another clock. */
+static noinline void enter_other(struct latency_tracker *tracker,
+				 struct running *mine)
 {
+	mine->start = latency_tracker_whole_begin_other(tracker);
+	if (mine->start) {
+		mine->task = current;
+		return;
+	}
 	mine->task = NULL;
 	mine->start = latency_tracker_clock();
-	publish(syscalls_usecase.tracker, current, mine);
+	publish(tracker, current, mine);
 }
 
 /* Nothing of the caller's is needed any more, which saves registers. */
 static __always_inline void enter(struct latency_tracker *tracker,
-				  struct running *mine, long nr)
+				  struct running *mine, long nr, bool compat)
 {
 	mine->call.call.nr = nr;
-	mine->call.call.compat = lt_syscall_is_32bit();
-	mine->call.leaving = false;
+	mine->call.call.compat = compat;
+	mine->call.leaving = CALL_STAYS;
 	mine->start = latency_tracker_whole_begin(tracker);
 	if (likely(mine->start))
 		mine->task = current;
 	else
-		enter_pending(mine);
+		enter_other(tracker, mine);
 }
 
 /* A call begins, maybe one that is not to be tracked. */
@@ -188,15 +153,18 @@ static noinline void enter_special(struct latency_tracker *tracker,
 				   struct running *mine, long nr)
 {
 	struct task_struct *task = current;
+	bool compat = lt_syscall_is_32bit();
 
 	if (mine->special == task && mine->is_early &&
 	    pass_enter(tracker, task, nr))
 		return;
+	if (mine->special == task && mine->task == task)
+		leave_is_over(tracker, mine);
 	mine->special = NULL;
 	if (lt_task_passes(&syscalls_usecase, task) &&
-	    calls_pass(nr, lt_syscall_is_32bit()) &&
+	    calls_pass(nr, compat) &&
 	    lt_task_in_cgroup(&syscalls_usecase, task)) {
-		enter(tracker, mine, nr);
+		enter(tracker, mine, nr, compat);
 		return;
 	}
 	mine->task = NULL;
@@ -206,15 +174,16 @@ static noinline void enter_special(struct latency_tracker *tracker,
 
 static void probe_sys_enter(void *data, struct pt_regs *regs, long nr)
 {
+	bool compat = lt_syscall_is_32bit();
 	struct running *mine;
 
-	preempt_disable_notrace();
+	lt_syscall_probe_begin();
 	mine = this_cpu_ptr(&running);
-	if (likely(is_plain(mine, nr)))
-		enter(data, mine, nr);
+	if (likely(is_plain(mine, nr, compat)))
+		enter(data, mine, nr, compat);
 	else
 		enter_special(data, mine, nr);
-	preempt_enable_notrace();
+	lt_syscall_probe_end();
 }
 
 /* A call that may not be tracked. */
@@ -222,30 +191,6 @@ static noinline void end_known(struct latency_tracker *tracker,
 			       struct task_struct *task, long ret)
 {
 	latency_tracker_slot_try_end(tracker, lt_task_key(task), &ret, 0);
-}
-
-static bool note_leaving(struct latency_tracker_event *event, void *ret)
-{
-	struct pending_call *call = latency_tracker_event_priv(event);
-
-	call->ret = *(long *)ret;
-	call->leaving = true;
-	leave_mark(current);
-	return false;
-}
-
-/* It ends in on_return(). False if there is no such call. */
-static noinline bool leave(struct latency_tracker *tracker,
-			   struct task_struct *task, struct running *mine,
-			   long ret)
-{
-	if (!mine)
-		return latency_tracker_slot_visit(tracker, lt_task_key(task),
-						  note_leaving, &ret);
-	mine->call.ret = ret;
-	mine->call.leaving = true;
-	mine->task = task;
-	return true;
 }
 
 /* The call of @task has been off its CPU, is not tracked, or began before the tracker. */
@@ -260,8 +205,8 @@ static noinline void exit_other(struct latency_tracker *tracker,
 		pass_enter(tracker, task, lt_syscall_nr(task));
 	}
 	if (!lt_task_passes(&syscalls_usecase, task) ||
-	    (unlikely(lt_has_work_before_user()) && leave_watch() &&
-	     leave(tracker, task, NULL, ret)))
+	    (unlikely(lt_has_work_before_user(task)) &&
+	     leave_event(tracker, task, ret)))
 		return;
 	if (calls_are_filtered() || lt_task_has_cgroup_filter(&syscalls_usecase))
 		end_known(tracker, task, ret);
@@ -269,91 +214,63 @@ static noinline void exit_other(struct latency_tracker *tracker,
 		latency_tracker_slot_end(tracker, lt_task_key(task), &ret, 0);
 }
 
-/* What @mine has is filtered now, or has work to do before user space. */
+/*
+ * What @mine has is filtered now, or has work to do before user space. Or it was over when it last
+ * passed here, and the probe of sys_enter is gone.
+ */
 static noinline void exit_special(struct latency_tracker *tracker,
 				  struct running *mine, long ret)
 {
 	struct task_struct *task = current;
 
+	if (mine->special == task) {
+		mine->special = NULL;
+		leave_is_over(tracker, mine);
+		return;
+	}
 	mine->task = NULL;
-	if (lt_task_passes(&syscalls_usecase, task) &&
-	    (!lt_has_work_before_user() || !leave_watch() ||
-	     !leave(tracker, task, mine, ret)))
-		finish(tracker, mine, ret);
+	if (!lt_task_passes(&syscalls_usecase, task))
+		return;
+	if (!lt_has_work_before_user(task) || !leave(tracker, mine, ret))
+		finish(tracker, mine, ret, 0);
 }
 
 static void probe_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
 	struct running *mine;
 
-	preempt_disable_notrace();
+	lt_syscall_probe_begin();
 	mine = this_cpu_ptr(&running);
 	if (unlikely(mine->task != current)) {
 		exit_other(data, current, ret);
 	} else if (lt_task_is_filtered(&syscalls_usecase) ||
-		   unlikely(lt_has_work_before_user())) {
+		   unlikely(mine->special) ||
+		   unlikely(lt_has_work_before_user(current))) {
 		exit_special(data, mine, ret);
 	} else {
 		mine->task = NULL;
-		finish(data, mine, ret);
+		finish(data, mine, ret, 0);
 	}
-	preempt_enable_notrace();
+	lt_syscall_probe_end();
 }
-
-struct leaving {
-	long ret;
-	bool is_leaving;
-};
-
-static bool see_leaving(struct latency_tracker_event *event, void *arg)
-{
-	const struct pending_call *call = latency_tracker_event_priv(event);
-	struct leaving *leaving = arg;
-
-	leaving->ret = call->ret;
-	leaving->is_leaving = call->leaving;
-	return false;
-}
-
-/* It may have been another task that was watched for. */
-static void on_return(void)
-{
-	struct latency_tracker *tracker = syscalls_usecase.tracker;
-	struct task_struct *task = current;
-	struct running *mine = take_running(task);
-	struct leaving leaving = {};
-
-	if (mine && mine->call.leaving && lt_task_passes(&syscalls_usecase, task))
-		finish(tracker, mine, mine->call.ret);
-	if (mine || likely(!leave_is_marked(task)))
-		return;
-	latency_tracker_slot_visit(tracker, lt_task_key(task), see_leaving,
-				   &leaving);
-	if (!leaving.is_leaving)
-		return;
-	leave_unmark(task);
-	latency_tracker_slot_try_end(tracker, lt_task_key(task), &leaving.ret, 0);
-}
-
-struct marks leave_marks;
-struct lt_user_return leave_return = { .returned = on_return };
 
 /* @task leaves its CPU for the last time. What is left of it does not return. */
 static noinline void end_final(struct latency_tracker *tracker,
 			       struct task_struct *task, struct running *mine)
 {
 	if (mine)
-		finish(tracker, mine, 0);
+		finish(tracker, mine, 0, 0);
 	else
 		end_known(tracker, task, 0);
 }
 
-/* @next is on its way out of a call, by all appearances. */
-static noinline void watch_next(struct latency_tracker *tracker,
-				struct task_struct *next)
+/* @task leaves its CPU: in the call that @mine had? */
+static __always_inline bool is_in_call(struct latency_tracker *tracker,
+				       struct task_struct *task,
+				       struct running *mine, unsigned int state)
 {
-	if (!leave_watch())
-		lt_task_forget(tracker, next);
+	return likely(mine->call.leaving != CALL_SWITCHES) ||
+	       leave_goes_on(tracker, task, mine, state);
 }
 
 static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
@@ -365,14 +282,15 @@ static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 	if (unlikely(prev_state == TASK_DEAD)) {
 		if (lt_task_passes(&syscalls_usecase, prev))
 			end_final(data, prev, mine);
-	} else if (mine && lt_task_passes(&syscalls_usecase, prev)) {
+	} else if (mine && lt_task_passes(&syscalls_usecase, prev) &&
+		   is_in_call(data, prev, mine, preempt ? 0 : prev_state)) {
 		publish(data, prev, mine);
 	} else if (unlikely(enter_may_stop(prev, preempt ? 0 : prev_state)) &&
 		   lt_task_passes(&syscalls_usecase, prev)) {
 		enter_stop(data, prev, prev_state);
 	}
 	if (unlikely(leave_is_marked(next)))
-		watch_next(data, next);
+		leave_next(data, next);
 	if (unlikely(is_marked(&enter_marks, next)) &&
 	    enter_is_next(data, next)) {
 		__this_cpu_write(running.special, next);
@@ -410,7 +328,9 @@ static void on_exit(void *data, struct task_struct *task)
 
 	preempt_disable_notrace();
 	mine = take_running(task);
-	if (mine && lt_syscall_is_final(mine->call.call.nr))
+	if (mine && mine->call.leaving == CALL_SWITCHES)
+		leave_is_over(data, mine);
+	else if (mine && lt_syscall_is_final(mine->call.call.nr))
 		mine->task = task;
 	if (!mine)
 		forget_others(data, task);

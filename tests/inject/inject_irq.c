@@ -27,6 +27,8 @@
  *	self N MS	N times, a hard interrupt wakes this task on its own CPU when
  *			it is about to sleep, so that it does not; then it runs for MS
  *	other N MS CPU W	the same, on that CPU, and W behind
+ *	resched		the scheduler is to look for another task when this one goes
+ *			back to user space, if there is one or not
  *	tick MS		a timer of this CPU that schedules a tasklet every
  *			TICKER_NSEC, for so long, or until it is moved elsewhere
  *			because the CPU goes
@@ -378,6 +380,16 @@ static int cmd_other(const int *arg)
 	return wake_early(arg[0], arg[1], arg[2], arg[3]);
 }
 
+static int cmd_resched(const int *arg)
+{
+	local_irq_disable();
+	set_tsk_need_resched(current);
+	set_preempt_need_resched();
+	local_irq_enable();
+	text[0] = 0;
+	return 0;
+}
+
 static int cmd_tick(const int *arg)
 {
 	hrtimer_cancel(&ticker);
@@ -403,6 +415,7 @@ static const struct {
 	{ "line", 1, 1, cmd_line },
 	{ "self", 2, 1, cmd_self },
 	{ "other", 4, 1, cmd_other },
+	{ "resched", 0, 0, cmd_resched },
 	{ "tick", 1, 1, cmd_tick },
 };
 

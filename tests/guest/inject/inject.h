@@ -81,6 +81,8 @@ int cmd_reuse(char **argv);
 int cmd_load(char **argv);
 int cmd_umount(char **argv);
 int cmd_linger(char **argv);
+int cmd_taken(char **argv);
+int cmd_computes(char **argv);
 int cmd_exit(char **argv);
 int cmd_stop(char **argv);
 int cmd_kept(char **argv);

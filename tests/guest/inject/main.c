@@ -69,6 +69,8 @@ static const struct {
 	{ "load", 2, cmd_load },
 	{ "umount", 1, cmd_umount },
 	{ "linger", 1, cmd_linger },
+	{ "taken", 1, cmd_taken },
+	{ "computes", 2, cmd_computes },
 	{ "exit", 1, cmd_exit },
 	{ "stop", 1, cmd_stop },
 	{ "kept", 2, cmd_kept },

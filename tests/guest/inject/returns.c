@@ -111,3 +111,75 @@ int cmd_stop(char **argv)
 	waitpid(child, NULL, 0);
 	return 0;
 }
+
+static void taker(int fd, u64 ms)
+{
+	sigset_t set;
+	int sig;
+
+	(void)fd;
+	be_fifo(50);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigwait(&set, &sig);
+	spin_until(now() + ms * MS);
+}
+
+/* taken MS: a call that wakes a real-time task, which takes its CPU for so long. */
+int cmd_taken(char **argv)
+{
+	sigset_t set;
+	pid_t child;
+	u64 begin;
+
+	prctl(PR_SET_NAME, "lt-taken");
+	pin(0, 1);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	child = start("lt-taker", taker, -1, atol(argv[1]));
+	wait_asleep(child);
+	begin = now();
+	syscall(SYS_kill, child, SIGUSR1);
+	tell_call(own_pid(), SYS_kill, begin);
+	waitpid(child, NULL, 0);
+	return 0;
+}
+
+static void late_taker(int fd, u64 ms)
+{
+	(void)fd;
+	be_fifo(50);
+	sleep_ms(ms);
+	spin_until(now() + ms * MS);
+}
+
+static void reschedule(const char *file)
+{
+	int fd = open(file, O_WRONLY);
+
+	if (fd < 0 || pwrite(fd, "resched", 7, 0) != 7)
+		die(file);
+}
+
+/*
+ * computes FILE MS: twice, a call that is to give way at its end, with nothing that wants the CPU,
+ * and user space for long: a real-time task takes the CPU then; and another call comes.
+ */
+int cmd_computes(char **argv)
+{
+	long ms = atol(argv[2]);
+	pid_t child;
+
+	prctl(PR_SET_NAME, "lt-computes");
+	pin(0, 1);
+	child = start("lt-taker", late_taker, -1, ms);
+	wait_asleep(child);
+	reschedule(argv[1]);
+	spin_until(now() + 3 * ms * MS);
+	waitpid(child, NULL, 0);
+	reschedule(argv[1]);
+	spin_until(now() + ms * MS);
+	printf("pid=%d\n", own_pid());
+	return 0;
+}

@@ -23,6 +23,7 @@
  *	during R A	a tasklet that takes R; in the middle of it comes the
  *			shared line, whose first handler takes A and schedules
  *			another tasklet of R
+ *	tasklet CPU R	a tasklet on CPU that takes R, and wakes this task
  *	line IRQ	any line, as if its hardware had raised it
  *	self N MS	N times, a hard interrupt wakes this task on its own CPU when
  *			it is about to sleep, so that it does not; then it runs for MS
@@ -196,6 +197,8 @@ static void run_tasklet(struct tasklet_struct *tasklet)
 			cpu_relax();
 	}
 	stage_end(&job->stage);
+	if (job == &more)
+		complete(&handled);
 }
 
 /* Until all have run. */
@@ -312,6 +315,25 @@ static int cmd_during(const int *arg)
 	return 0;
 }
 
+static void schedule_more_here(void *unused)
+{
+	schedule_job(&more, false);
+}
+
+static int cmd_tasklet(const int *arg)
+{
+	int err;
+
+	more.stage.ms = arg[1];
+	reinit_completion(&handled);
+	err = smp_call_function_single(arg[0], schedule_more_here, NULL, 0);
+	if (!err)
+		wait_for_completion(&handled);
+	wait_for_tasklets();
+	text[0] = 0;
+	return err;
+}
+
 static int cmd_line(const int *arg)
 {
 	int err;
@@ -412,6 +434,7 @@ static const struct {
 	{ "nest", 4, 1, cmd_nest },
 	{ "softirq", 4, 1, cmd_softirq },
 	{ "during", 2, 0, cmd_during },
+	{ "tasklet", 2, 1, cmd_tasklet },
 	{ "line", 1, 1, cmd_line },
 	{ "self", 2, 1, cmd_self },
 	{ "other", 4, 1, cmd_other },

@@ -138,7 +138,7 @@ latency_tracker_slot_end(struct latency_tracker *tracker, u64 key,
  * @out_data: for the callback
  * @end_ns: when it ended, ns of latency_tracker_clock(); 0 is now
  *
- * For a caller whose begins are filtered, and who can't tell which were: an end
+ * For a caller whose begins are filtered, and that can't tell which were: an end
  * without a begin is not counted as unmatched.
  *
  * Context: Any, but preemption is off. The callback runs in it.
@@ -158,7 +158,7 @@ latency_tracker_slot_try_end(struct latency_tracker *tracker, u64 key,
  * @is_meant: of the private bytes: is it this operation? What it says of another one, or of
  *	one that is not whole yet, has no effect. Not NULL.
  *
- * For a caller who ends what is late in another place.
+ * For a caller that ends what is late in another place.
  *
  * Context: Any, but preemption is off. @is_meant runs in it.
  * Return: false, and nothing has changed, if @is_meant said so, there is no operation, it may

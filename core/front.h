@@ -3,7 +3,7 @@
  * The front of a tracker with slots, an array by the hash of the key: most operations find their
  * slot there, without the table.
  *
- * An entry says where the slot of a key may be: who reads it takes refs first, then the key, and
+ * An entry says where the slot of a key may be: a reader takes refs first, then the key, and
  * changes refs only from what they were. What is idle or pending then is in the table, and has no
  * other key before the section of the reader ends.
  *

@@ -247,7 +247,7 @@ static void switch_off(struct latency_tracker *tracker)
 {
 	lockdep_assert_held(&tracker->profile.lock);
 	WRITE_ONCE(tracker->per_minute.wanted, 0);
-	/* Whoever has seen it on writes the threshold before this returns. */
+	/* A tick that has seen it on writes the threshold before this returns. */
 	synchronize_rcu();
 	publish(tracker, 0);
 }

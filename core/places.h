@@ -3,8 +3,8 @@
  * Where records are: places of one size, each with a word that says whose it is.
  *
  * A place that is written has an odd owner. A writer takes it by a compare-and-exchange,
- * in any context, and waits for none: it goes to another place if this one is taken. Who
- * reads finds the same even owner before and behind what he has read, or reads again.
+ * in any context, and waits for none: it goes to another place if this one is taken. A
+ * reader finds the same even owner before and behind what it has read, or reads again.
  *
  * The last reports are in a ring. Each window has a ring of sets, a set for each of its
  * steps; a step that comes again finds what is too old in its places, and takes them as

@@ -77,8 +77,8 @@ lt_slot_claim(struct latency_tracker *tracker, u64 key, u32 flags)
 
 /*
  * From busy to pending. No other CPU changes refs of a busy slot with one reference.
- * Pairs with lt_event_look() and lt_event_ref(): who sees it pending sees it filled
- * in.
+ * Pairs with lt_event_look() and lt_event_ref(): a CPU that sees it pending sees it
+ * filled in.
  */
 static __always_inline void
 lt_slot_publish(struct latency_tracker *tracker,

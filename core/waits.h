@@ -4,7 +4,7 @@
  * a late operation.
  *
  * A tracker publishes a wait when it is over. So what is in time, and shorter than the least,
- * costs nothing. No tracker knows who reads, nor what others publish: a reader puts together
+ * costs nothing. No tracker knows its readers, nor what others publish: a reader puts together
  * what is told of one task, by its pid.
  *
  * Each CPU writes to a ring of its own, the oldest wait is overwritten; all waits with the same

@@ -27,7 +27,7 @@
 /* While the pool is low and something is on its way to it, no get kicks; look this often. */
 #define LT_LOW_NS	(10 * NSEC_PER_MSEC)
 
-/* Events that are made at once: who waits for some gets the first of them soon. */
+/* Events that are made at once: a begin that finds none gets the first of them soon. */
 #define LT_GROW_STEP	8192U
 
 static void grow_work(struct work_struct *work)
@@ -45,7 +45,7 @@ static void grow_work(struct work_struct *work)
 	lfht_resize(tracker->ht, tracker->pool.capacity);
 	/* What found the pool empty meanwhile is no reason to grow once more. */
 	lt_pool_ran_dry(&tracker->pool);
-	/* Whoever sees this sees the new capacity. Pairs with grow(). */
+	/* A CPU that sees this sees the new capacity. Pairs with grow(). */
 	smp_store_release(&tracker->is_growing, false);
 	/* For want of memory it is tried again when the worker looks by itself. */
 	if (!err)

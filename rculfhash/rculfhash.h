@@ -14,7 +14,7 @@
  * select the bucket, they must be well mixed (multiplicative hashing does
  * that), and growing splits each bucket in two without moving a node.
  *
- * Who may run against whom, without any lock of the caller:
+ * What may run against what, without any lock of the caller:
  *
  *		   | read | add* / ... / take    | resize | destroy
  *  read	   |  -   |  -                   |  -     |  X

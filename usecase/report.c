@@ -13,7 +13,7 @@
 #include "usecase/report.h"
 #include "usecase/thresholds.h"
 
-/* For who wants to know what it consisted of. */
+/* For a tracker that wants to know what it consisted of. */
 static noinline void tell_late(const struct lt_usecase *usecase,
 			       const struct latency_tracker_verdict *verdict)
 {

@@ -15,9 +15,9 @@
  * bio_endio() is entered once for each end that a bio waits for. Which of them is the
  * last: bio_ends.c. Where the time went: bio_times.c.
  *
- * Ordering: the stamps of a bio are written by whoever works on it, and the block
- * layer orders these, and the end behind them. The report of a timeout may come in
- * between: hence READ_ONCE() and WRITE_ONCE().
+ * Ordering: the stamps of a bio are written by the task or the interrupt that works on it,
+ * and the block layer orders these, and the end behind them. The report of a timeout may
+ * come in between: hence READ_ONCE() and WRITE_ONCE().
  */
 #include <linux/bio.h>
 #include <linux/minmax.h>
@@ -211,8 +211,9 @@ static bool count_end(struct latency_tracker_event *event, void *bio)
 }
 
 /*
- * For the critical path of whoever this end wakes. A bio without a request of its own has passed
- * others on, of which the last one ends it: what the disk did for that is what counts.
+ * For the critical path of the task that this end wakes. A bio without a request of its own
+ * has passed others on, of which the last one ends it: what the disk did for that is what
+ * counts.
  */
 static noinline void tell_end(struct latency_tracker_event *event)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The waits of all tasks: who was off the CPU, when, why, and what has woken it.
+ * The waits of all tasks: which task was off the CPU, when, why, and what has woken it.
  *
  * Each task that runs gets a place, see owners.h. If all that it may have are taken, nothing is
  * known of the task, which is counted.
  *
- * Who writes to a place:
+ * What writes to a place:
  *
  *	switch away	with the lock of the run queue of the task
  *	wake-up		with p->pi_lock; only while the task is off the CPU, and was not woken

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Work items: which one a worker does, who has queued it, and when.
+ * Work items: which one a worker does, which task has queued it, and when.
  *
- * How an item was queued is kept by its address, in one of the places, until it begins. Whoever
- * finds a place busy leaves it, and others with the same hash overwrite it: then it is not known
- * how the item was queued, which is counted when it begins. Nor is it if it was queued again before
- * that: the kernel lets it be queued from just before it begins on.
+ * How an item was queued is kept by its address, in one of the places, until it begins. A
+ * place that is busy is left alone, and items with the same hash overwrite each other: then
+ * it is not known how the item was queued, which is counted when it begins. Nor is it if it
+ * was queued again before that: the kernel lets it be queued from just before it begins on.
  *
  * What is kept of a worker is written and read by that task only.
  */

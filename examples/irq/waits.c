@@ -45,7 +45,7 @@ void irq_waited(const struct latency_tracker_verdict *verdict)
 			latency_tracker_wait_publish(&wait);
 		return;
 	}
-	/* Whoever this run wakes publishes it. */
+	/* A task that this run wakes publishes it. */
 	wait.kind = LATENCY_TRACKER_WAIT_RAISED;
 	wait.pid = -1;
 	strscpy_pad(wait.comm, "-", TASK_COMM_LEN);

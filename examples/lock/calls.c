@@ -4,7 +4,7 @@
  * which a lock that is not free is waited for.
  *
  * As long as such a call lasts, its return address is another one, and the stack of its task
- * ends there for whoever takes it. So the stack is noted before that.
+ * ends there. So the stack is noted before that.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>

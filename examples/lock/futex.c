@@ -2,7 +2,7 @@
 /*
  * Locks of user space that wait in futex().
  *
- * The kernel does not know who has one: what it waits for is a number in memory. But that
+ * The kernel does not know which task has one: what it waits for is a number in memory. But that
  * memory says so, in two forms, and is read without a fault:
  *
  *	the word is the thread's id, with a flag for waiters: locks with priority inheritance,
@@ -10,7 +10,7 @@
  *	the waiter expects 2, and the thread's id is 8 bytes behind: a pthread_mutex_t of glibc
  *
  * What has neither, such as a condition variable, is another kind of wait. It is not tracked
- * by default: who waits there may just have nothing to do.
+ * by default: a task that waits there may just have nothing to do.
  *
  * The memory of a process may say anything. So the thread must exist, and be one of the
  * waiter's process, but where processes may share a lock. Still it is a hint.
@@ -77,7 +77,7 @@ static pid_t owner_id(const struct lock_wait *wait, bool *shared)
 }
 
 /**
- * lock_futex_owner() - who has a lock of user space?
+ * lock_futex_owner() - which task has a lock of user space?
  * @wait: for the lock
  * @waiter: the task that waits; its memory is that of the caller
  * @owner: result, or NULL
@@ -156,7 +156,7 @@ void lock_futex_see(struct lock_wait *wait, const void *word, u32 value,
 	};
 	if (kind != LT_LOCK_IS_FUTEX)
 		return;
-	/* Has it the form of a lock? Whoever has it may be gone. */
+	/* Has it the form of a lock? The task that has it may be gone. */
 	id = owner_id(wait, &shared);
 	if (id <= 0)
 		wait->kind = LT_LOCK_IS_FUTEX_OTHER;

@@ -10,7 +10,7 @@
  *	----------				----------
  *	ends the event (full barrier)		rcu_read_lock()
  *	gives the lock back			reads the lock, without a fault
- *	somebody frees the lock			smp_rmb()
+ *	a task frees the lock			smp_rmb()
  *						is the event pending still?
  *						uses the owner
  *						rcu_read_unlock()
@@ -42,7 +42,7 @@ static void nobody(struct lt_lock_holder *holder)
 }
 
 /*
- * Who has the lock, into @owner. A lock of the kernel that the waiter has by now, it has
+ * The task that has the lock, into @owner. A lock of the kernel that the waiter has by now, it has
  * waited for: it is about to say so.
  */
 static enum lt_lock_held owner_of(const struct lock_wait *wait,
@@ -148,7 +148,7 @@ static struct task_struct *find(struct lt_lock_holder *holder,
 }
 
 /**
- * holder_now() - who holds the lock of a pending event, and what is that task doing?
+ * holder_now() - which task holds the lock of a pending event, and what does it do?
  * @holder: result
  * @stack: its kernel stack; empty if that is not known, or it runs in user space
  * @verdict: of the callback

@@ -152,8 +152,8 @@ static void probe_contention_end(void *data, void *lock, int ret)
 #endif
 
 /*
- * Who wakes the waiter has given the lock back. Another task may take it in between, and give
- * it back before the waiter runs: the kernel does not tell of that.
+ * The task that wakes the waiter has given the lock back. Another task may take it in
+ * between, and give it back before the waiter runs: the kernel does not tell of that.
  */
 static bool see_waking(struct latency_tracker_event *event, void *arg)
 {

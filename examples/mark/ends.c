@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tells which thread has ended an operation of one mark, and when: for who asks the core for it.
+ * Tells which thread has ended an operation of one mark, and when, for a tracker that asks the
+ * core for it.
  *
  * The library writes each end in what the thread shares with the kernel, so an end costs no
  * system call. Which mark is asked for each thread has as a number of its space, under

@@ -58,7 +58,7 @@ static struct lt_keep keeps[] = {
 #define MAX_EVENTS	8192
 #define GROW_LIMIT	65536
 #define COLLECT_NS	(60 * (u64)NSEC_PER_SEC)
-/* One user who does not read his datagrams must not take all events from the others. */
+/* One program that does not read its datagrams must not take all events from the others. */
 #define COLLECT_LEAST_NS	((u64)NSEC_PER_SEC)
 
 /* Of a datagram in fragments the last one to come goes on, with the data of the first. */

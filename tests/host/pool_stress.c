@@ -319,7 +319,7 @@ static void test_other_node(void)
 	destroy();
 }
 
-/* Only who is on a node that is low asks, and it grows there. */
+/* Only a CPU on a node that is low asks, and it grows there. */
 static void test_low_node(void)
 {
 	struct item *out[1000];

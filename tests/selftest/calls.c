@@ -507,7 +507,7 @@ static void slots(struct latency_tracker *t)
 	st_note("%d keys", n);
 }
 
-/* Who holds an event has one operation, whatever becomes of the slot. */
+/* An event that is held is of one operation, whatever becomes of the slot. */
 static void held_slot(struct latency_tracker *t)
 {
 	struct st_priv first = { .a = 1 }, second = { .a = 2 };

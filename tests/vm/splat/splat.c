@@ -63,7 +63,7 @@ static int __init splat_init(void)
 		preempt_disable();
 		/*
 		 * Where that is not counted, this is. Not on PREEMPT_RT, where
-		 * the timer waits for whoever has done this.
+		 * the timer waits for the CPU that has done this.
 		 */
 		if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
 			local_bh_disable();

@@ -15,7 +15,7 @@
  * task leaves the CPU there, see enter.c.
  *
  * The task may have work to do between sys_exit and user space; then the call ends
- * when that is done, where the kernel tells (leave.h), else at sys_exit. exit and
+ * when that is done, where that can be told (leave.c), else at sys_exit. exit and
  * exit_group do not return: they end when the task leaves its CPU for the last time.
  * A task that dies in another call takes its event with it.
  *

@@ -248,7 +248,7 @@ def _report(tally: Tally) -> bool:
         print(f"Longest, in seconds: {longest}\n")
     if tally.failed:
         print("Failed (logs in build/check/):")
-        print("".join(f"  {failure}\n" for failure in tally.failures))
+        print(tally.failures_in_full())
     print(tally)
     return not tally.failed
 

@@ -156,7 +156,7 @@ class Suite:
         else:
             # Among these: a skip without a reason.
             self._failed += 1
-            self._tally.fail(f"{self._name}: {result.text}")
+            self._tally.fail(f"{self._name}: {result.text}", self._notes)
             self._say(f"FAILED {result.text}")
             self._show(self._notes)
             self._notes = []

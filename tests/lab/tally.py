@@ -2,7 +2,13 @@
 """What was counted."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+# Of what a test has said before it failed, so much stands at the end of the log, too: of a long
+# log often only that is kept.
+_NOTES = 6
+_WIDTH = 300
 
 
 @dataclass
@@ -40,13 +46,16 @@ class Tally:
     failed: int = 0
     skipped: int = 0
     failures: list[str] = field(default_factory=list)
+    # By failure, the last lines that the test has said before it.
+    said: dict[str, list[str]] = field(default_factory=dict)
     machines: int = 2
     # Of each suite, and of each test of a guest: its seconds, and its name.
     took: list[tuple[int, str]] = field(default_factory=list)
 
-    def fail(self, text: str) -> None:
+    def fail(self, text: str, notes: Sequence[str] = ()) -> None:
         self.failed += 1
         self.failures.append(text)
+        self.said[text] = [note[:_WIDTH] for note in notes[-_NOTES:]]
 
     def add(self, other: "Tally") -> None:
         """Add the figures of another lane."""
@@ -54,7 +63,15 @@ class Tally:
         self.failed += other.failed
         self.skipped += other.skipped
         self.failures += other.failures
+        self.said |= other.said
         self.took += other.took
+
+    def failures_in_full(self) -> str:
+        """Each failure, and below it what was said before."""
+        return "".join(
+            f"  {failure}\n" + "".join(f"      {note}\n" for note in self.said.get(failure, ()))
+            for failure in self.failures
+        )
 
     def longest(self, count: int) -> str:
         """Those that took longest, on one line."""

@@ -98,6 +98,10 @@ def test_report(capsys: pytest.CaptureFixture[str]) -> None:
     text = "\nLongest, in seconds: b 7, a 5\n\n3 passed, 0 failed, 0 skipped\n"
     assert capsys.readouterr().out == text
     assert tally.longest(1) == "b 7"
+    tally.fail("c", [str(n) for n in range(9)] + ["x" * 1000])
+    tally.fail("d")
+    notes = "".join(f"      {note}\n" for note in "45678") + "      " + "x" * 300
+    assert tally.failures_in_full() == f"  c\n{notes}\n  d\n"
 
 
 DELAY = "wakeup|a hog|600000000|600100000"

@@ -96,6 +96,7 @@ def test_notes_of_a_failure_are_shown(bench: Bench) -> None:
     bench.read("1..3\n# of one\nok 1\n# why\nnot ok 2 - bad\n# more\nok 3\n# quiet\n", 1)
     assert bench.lines[2:4] == ["        # why", "        # more"]
     assert bench.shown(["# of one", "# quiet"]) == [False, False]
+    assert bench.tally.said == {"suite: bad": ["# why"]}
 
 
 HASHES = ["C#", "a # b", "#1", "one #SKIPPED", "a skip # of it"]

@@ -4,11 +4,11 @@
 
 Usage: waits.py TRACE WAITS NAME...
 
-WAITS has lines with pid=, begin= and end=, in ns, and maybe cpu=, how much of that it was on a CPU;
-pid=0 is a packet. Reports about that thread, about
+WAITS has lines with pid=, begin= and end=, in ns, and maybe cpu=, how much of that it was on a CPU,
+and so did not wait; pid=0 is a packet. Reports about that thread, about
 disks, packets and interrupts count. Prints what the reports cover of the time, which NAMEs no field has,
 and which causes are named that are none, each of at least a fifth of the time:
-    waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
+    took=NS waited=NS covered=NS unknown=NS missing=NAME+NAME other=NAME+NAME named=NAME+NAME
 A NAME is FIELD:VALUE, such as call:fsync, state:stopped, waker:COMM, holder:COMM, cause:throttled, stall:memory,
 disk:sda, stage:device, io:throttled (of a bio), packet:lo, qdisc:KIND, irq:NAME, lock:KIND, held:COMM
 (who held the lock), path:CAUSE (of the segments of hop 0 of a critical path). One with a ? behind it may be
@@ -111,7 +111,7 @@ def judge(trace, lines, wanted):
     maybe = {name.rstrip('?') for name in wanted}
     wanted = {name for name in wanted if not name.endswith('?')}
     causes = {name for name in named if name in CAUSES or name.split(':')[0] in CAUSE_FIELDS}
-    return {'waited': waited, 'covered': length[''],
+    return {'took': waited + worked, 'waited': waited, 'covered': length[''],
             'unknown': max(length[name] for name in UNKNOWN),
             'missing': '+'.join(sorted(wanted - named)),
             'other': '+'.join(sorted(causes - maybe - UNKNOWN)),

@@ -73,6 +73,8 @@ static void exiter(int fd, u64 mb)
 		die("memory");
 	madvise(memory, mb << 20, MADV_NOHUGEPAGE);
 	memset(memory, 1, mb << 20);
+	/* Behind a sleep, which is told apart, no short wait may be one of those before. */
+	sleep_ms(20);
 	shared->wake = now();
 	syscall(SYS_exit_group, 0);
 }

@@ -6,7 +6,8 @@
 # kept SCENARIO NAMES KEEPER...: a loop on CPU 1, which KEEPER keeps from running.
 kept()
 {
-	prepare spin 1
+	# shellcheck disable=SC2086 # one argument more, or none
+	prepare spin 1 ${irq_ms:-}
 	sleep 0.2
 	"${@:3}"
 	sleep 0.2
@@ -135,7 +136,7 @@ no_group
 modprobe latency_tracker_inject || give_up "no latency_tracker_inject"
 # Of whatever runs there at that moment, which may have preempted the victim. On arm64 it is called by an
 # interrupt of another CPU, which is a line, too.
-kept "an interrupt handler" "irq:lt_first irq:IPI? state:preempted? cause:cpu? holder:sh? holder:bash?" interrupted
+irq_ms=900 kept "an interrupt handler" "irq:lt_first irq:IPI? state:preempted? cause:cpu? holder:sh? holder:bash?" interrupted
 rmmod latency_tracker_inject
 
 # The wait is that from the wake-up on.

@@ -45,16 +45,23 @@ def ready(pid=0):
         pass
 
 
-def tell(begin, end, cpu=0):
-    print(f'pid={threading.get_native_id()} begin={begin} end={end} cpu={cpu}', flush=True)
+def begins():
+    """Of a wait: the CPU time of this thread, and now."""
+    return time.thread_time_ns(), time.monotonic_ns()
 
 
-def measure(call, *args, cpu=False):
-    """With cpu it works, too, and has not waited in that time."""
+def tell(begun):
+    """A wait ends now. In the time that this thread had the CPU it has not waited; a pause of the machine
+    counts as such time."""
+    end, cpu = time.monotonic_ns(), max(0, time.thread_time_ns() - begun[0])
+    print(f'pid={threading.get_native_id()} begin={begun[1]} end={end} cpu={cpu}', flush=True)
+
+
+def measure(call, *args):
     ready()
-    begin, used = time.monotonic_ns(), time.thread_time_ns()
+    begun = begins()
     call(*args)
-    tell(begin, time.monotonic_ns(), cpu * (time.thread_time_ns() - used))
+    tell(begun)
 
 
 def holder(hold):
@@ -74,7 +81,7 @@ def held_from(begin):
     """The holder begins with the measurement."""
     ready()
     pid = begin()
-    return pid, time.monotonic_ns()
+    return pid, begins()
 
 
 # --- disks ----------------------------------------------------------------------------
@@ -127,24 +134,29 @@ def memory():
     room = mmap.mmap(-1, 128 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with suppress(OSError):     # PREEMPT_RT has no huge pages
         room.madvise(mmap.MADV_NOHUGEPAGE)
-    measure(grow, cpu=True)
+    measure(grow)
 
 
-def spin(cpu):
-    """A loop in user space until the end of standard input. Each gap is a wait."""
+def spin(cpu, irq_ms=0):
+    """A loop in user space until the end of standard input. Each gap is a wait: with irq_ms, longer ones,
+    and whether the task had the CPU does not matter, as the kernel counts an interrupt as its time."""
     os.sched_setaffinity(0, {int(cpu)})
     print(f'ready pid={os.getpid()}', flush=True)
     os.set_blocking(0, False)
-    now = looked = time.monotonic_ns()
+    gap = int(irq_ms) * 10**6 or GAP_NS
+    looked = begins()
+    now = looked[1]
     while True:
         last, now = now, time.monotonic_ns()
-        if now - last >= GAP_NS:
-            tell(last, now)
-        if now - looked >= GAP_NS:
-            looked = now
+        if now - last >= gap:
+            tell((time.thread_time_ns() if irq_ms else looked[0] + max(0, last - looked[1]), last))
+        if now - looked[1] >= GAP_NS:
             with suppress(BlockingIOError):
                 if not os.read(0, 1):
                     return
+            # It may have been kept in that: then this is told first.
+            if time.monotonic_ns() - now < GAP_NS:
+                looked = begins()
 
 
 def yields():
@@ -159,9 +171,9 @@ def yields():
         os._exit(0)
     ready()
     os.write(theirs, b'x')      # it can go on now, but does not take the CPU
-    begun = time.monotonic_ns()
+    begun = begins()
     os.sched_yield()
-    tell(begun, time.monotonic_ns())
+    tell(begun)
 
 
 def spin_for(seconds):
@@ -196,7 +208,7 @@ def child():
 
     pid, begun = held_from(begin)
     os.waitpid(pid, 0)
-    tell(begun, time.monotonic_ns())
+    tell(begun)
 
 
 def pipe():
@@ -207,7 +219,7 @@ def pipe():
 
     _, begun = held_from(begin)
     os.read(ours, 1)
-    tell(begun, time.monotonic_ns())
+    tell(begun)
 
 
 def flock(path):
@@ -221,7 +233,7 @@ def flock(path):
     fd = os.open(path, os.O_RDWR | os.O_CREAT)
     _, begun = held_from(lambda: holder(hold))
     fcntl.flock(fd, fcntl.LOCK_EX)
-    tell(begun, time.monotonic_ns())
+    tell(begun)
 
 
 def inode(path):
@@ -234,9 +246,9 @@ def inode(path):
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     held_from(lambda: holder(hold))
     time.sleep(0.1)
-    begun = time.monotonic_ns()
+    begun = begins()
     os.fchmod(fd, 0o600)
-    tell(begun, time.monotonic_ns())
+    tell(begun)
 
 
 def lock():
@@ -256,9 +268,9 @@ def lock():
     ready()
     thread.start()
     held.wait()
-    begun = time.monotonic_ns()
+    begun = begins()
     mutex.take()
-    tell(begun, time.monotonic_ns())
+    tell(begun)
     thread.join()
 
 
@@ -301,10 +313,10 @@ def awaited(run):
     os.sched_setaffinity(0, {0})
     held_from(lambda: holder(hog))
     time.sleep(0.1)
-    begun = time.monotonic_ns()
+    begun = begins()
     client.send(b'x')
     server.recv(10)
-    tell(begun, time.monotonic_ns())
+    tell(begun)
 
 
 # --- supervisors ----------------------------------------------------------------------
@@ -341,9 +353,9 @@ def supervised(how='let'):
     listener.append(check(LIBC.syscall(seccomp, 1, 8, ctypes.byref(program))))
     ready()
     there.set()
-    begun = time.monotonic_ns()
+    begun = begins()
     LIBC.syscall(number)
-    tell(begun, time.monotonic_ns())
+    tell(begun)
     thread.join()
 
 

@@ -6,7 +6,7 @@ begin and at the end of the operation.
 Usage: fields.py KIND TRACE THRESHOLD_MS
        fields.py stack TRACE REPORT FIELD KERNEL
 
-KIND is wakeup, offcpu or syscalls, of a trace with sched_switch, sched_waking and
+KIND is wakeup, offcpu or syscalls, of a trace with sched_switch, sched_process_exec, sched_waking and
 sched_wakeup_new or raw_syscalls, and the option record-tgid; waits: what wakeup reports as
 pending; device, queue, request or bio: the stages of block, of which each must have been
 reported; packets. Prints
@@ -100,6 +100,8 @@ class Trace:
             self.tgids[line.pid] = int(line.tgid)
         if line.event == 'sched_switch':
             self.switched(Switch(line))
+        elif line.event == 'sched_process_exec':
+            self.executed(line)
         elif line.event in ('sched_waking', 'sched_wakeup_new'):
             line.irq = self.irqs.get(line.cpu, '-1')
             line.softirq = self.softirqs.get(line.cpu, '-')
@@ -124,6 +126,11 @@ class Trace:
                                 (switch.next, switch.next_comm, switch.next_prio)):
             self.comms[pid].add(comm)
             self.prios[pid].add(prio)
+
+    def executed(self, line):
+        """A program that goes on to another one may not be switched away from in between."""
+        path = re.search(r'filename=(.*) pid=', line.text)[1]
+        self.comms[line.pid].add(path.rpartition('/')[2][:15])
 
     def ran(self, cpu, begin, end):
         """How long each task had the CPU between two times, and how many switches that are."""

@@ -205,6 +205,7 @@ def observed(path, what, missed, invented, kind='softirq', threshold=30, margin=
 SLEPT = (switch(90, OTHER, 'waker-6/120/S', 0) + switch(100, 'task-7/120/S', 'hog-9/89/R') +
          line(200, 'sched_waking: comm=task pid=7 prio=120 target_cpu=001', 'waker-6', 0))
 LOST = switch(90, OTHER, 'waker-6/120/S', 0) + switch(100, 'task-7/120/R', 'hog-9/89/R')
+EXEC = line(150, 'sched_process_exec: filename=/usr/bin/chrt pid=6 old_pid=6', 'waker-6', 0)
 CAME = switch(300, 'hog-9/89/R', 'task-7/120/R')
 CALL = line(100, 'sys_enter: NR 230 (0, 0)')
 RETURN = line(300, 'sys_exit: NR 230 = 3') + line(310, 'sys_enter: NR 0 (0, 0)')
@@ -218,6 +219,10 @@ REQUEST = 'dev=8,0, sector=8, nr_bytes=4096, rwbs=R, stage={}, error=0, comm=tas
 REPORTS = (
     ('wakeup', SLEPT + CAME, 'wakeup_latency: comm=task, pid=7, tgid=5, prio=120, cpu=1, ' +
      times(200, 300) + ', waker_comm=waker, waker_pid=6, prev_comm=hog, prev_pid=9, prev_tgid=4, '
+     'prev_prio=89, holder_comm=hog, holder_pid=9, holder_prio=89, holder_ran=100000000', 'hog-9',
+     ''),
+    ('wakeup', EXEC + SLEPT + CAME, 'wakeup_latency: comm=task, pid=7, tgid=5, prio=120, cpu=1, ' +
+     times(200, 300) + ', waker_comm=chrt, waker_pid=6, prev_comm=hog, prev_pid=9, prev_tgid=4, '
      'prev_prio=89, holder_comm=hog, holder_pid=9, holder_prio=89, holder_ran=100000000', 'hog-9',
      ''),
     ('wakeup', LOST + CAME, 'wakeup_latency: comm=task, pid=7, tgid=5, prio=120, cpu=1, ' +

@@ -88,26 +88,27 @@ latency_tracker_slot_publish(struct latency_tracker *tracker, void *priv,
 		latency_tracker_slot_began(tracker, start_ns);
 }
 
-static __always_inline bool
-lt_slot_end_in_time(struct latency_tracker *tracker, u64 key, u64 *end_ns,
-		    bool (*is_meant)(const void *priv))
+/* What may be the slot of a key; NULL: that is to be seen in the table. Preemption is off. */
+static __always_inline struct latency_tracker_event *
+lt_slot_in_front(const struct latency_tracker *tracker, u64 key)
 {
-	struct latency_tracker_event *event;
-
 	lockdep_assert_preemption_disabled();
-	if (unlikely(!lt_rcu_is_watching()))
-		return false;
-	event = lt_front_find(tracker, key);
-	return likely(event) &&
-	       lt_finish_in_time(tracker, event, key, end_ns, is_meant);
+	return likely(lt_rcu_is_watching()) ? lt_front_find(tracker, key) : NULL;
 }
 
 static __always_inline int
 lt_slot_end(struct latency_tracker *tracker, u64 key, void *out_data,
 	    u64 end_ns, bool is_sure)
 {
-	if (likely(lt_slot_end_in_time(tracker, key, &end_ns, NULL)))
-		return 0;
+	struct latency_tracker_event *event = lt_slot_in_front(tracker, key);
+
+	if (likely(event)) {
+		if (likely(lt_finish_in_time(tracker, event, key, &end_ns, NULL)))
+			return 0;
+		/* Most tasks that come back to a CPU, if only some are tracked. */
+		if (!is_sure && lt_slot_has_none(event, key))
+			return -ENOENT;
+	}
 	return latency_tracker_slot_end_other(tracker, key, out_data, end_ns,
 					      is_sure);
 }
@@ -168,9 +169,11 @@ static __always_inline bool
 latency_tracker_slot_end_in_time(struct latency_tracker *tracker, u64 key,
 				 bool (*is_meant)(const void *priv))
 {
+	struct latency_tracker_event *event = lt_slot_in_front(tracker, key);
 	u64 end_ns = 0;
 
-	return lt_slot_end_in_time(tracker, key, &end_ns, is_meant);
+	return likely(event) &&
+	       lt_finish_in_time(tracker, event, key, &end_ns, is_meant);
 }
 
 /**

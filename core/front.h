@@ -51,6 +51,21 @@ static inline void lt_front_leave(const struct latency_tracker *tracker,
 	cmpxchg(lt_front_of(tracker, *(u64 *)event->data), event, NULL);
 }
 
+static __always_inline bool lt_slot_is_idle(long refs)
+{
+	return (refs & (LT_EVENT_COUNT | LT_EVENT_OPEN | LT_EVENT_BUSY)) == 1;
+}
+
+/* An event that was found in the front is the slot of @key, which has no operation. */
+static __always_inline bool
+lt_slot_has_none(const struct latency_tracker_event *event, u64 key)
+{
+	/* In front of the key: see above. */
+	long refs = atomic_long_read_acquire(&event->refs);
+
+	return lt_slot_is_idle(refs) && READ_ONCE(*(const u64 *)event->data) == key;
+}
+
 /*
  * From idle to busy. False if it is not idle, or not any more, or, found in the front, is that of
  * another key.
@@ -61,8 +76,7 @@ static __always_inline bool lt_slot_reuse(struct latency_tracker_event *event,
 	/* In front of the key: see above. */
 	long refs = atomic_long_read_acquire(&event->refs);
 
-	return likely((refs & (LT_EVENT_COUNT | LT_EVENT_OPEN |
-			       LT_EVENT_BUSY)) == 1) &&
+	return likely(lt_slot_is_idle(refs)) &&
 	       likely(READ_ONCE(*(u64 *)event->data) == key) &&
 	       atomic_long_cmpxchg(&event->refs, refs,
 				   refs + (LT_EVENT_BUSY + LT_EVENT_STEP)) ==

@@ -73,6 +73,7 @@ WORDS = {
     'another': lambda at: switch(at, OTHER, 'third-9/120/S'),
     'enters': lambda at: line(at, 'sys_enter: NR 230 (0, 0, 0, 0, 0, 0)'),
     'returns': lambda at: line(at, 'sys_exit: NR 230 = 0'),
+    'dies': lambda at: switch(at, 'task-7/120/X', OTHER),
     'loses': lambda begin, end: (switch(begin, 'task-7/120/R+', OTHER) +
                                  switch(end, OTHER, 'task-7/120/R')),
     'yields': lambda begin, end: (switch(begin, 'task-7/120/R', OTHER) +
@@ -168,6 +169,9 @@ OBSERVED = (
      'enters@100 returns@110 loses@110-200 called@100-250', 0, 1, 'syscalls'),
     ('the same, but in its next call',
      'enters@100 returns@110 enters@111 loses@111-200 called@100-200', 0, 1, 'syscalls'),
+    ('killed behind sys_exit', 'enters@100 returns@200 dies@201', 0, 0, 'syscalls'),
+    ('killed later, in its next call', 'enters@100 returns@200 asks@201 dies@202', 1, 0, 'syscalls'),
+    ('not killed', 'enters@100 returns@200', 1, 0, 'syscalls'),
     # The report of the next call is closer to both ends of the first one than its own.
     ('the CPU paused where a short call begins, in front of another one',
      'enters@100.9 returns@100.918 called@100.51-100.906 asks@100.921 returns@100.931 answered@100.921-100.925', 0, 0,

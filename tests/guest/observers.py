@@ -134,9 +134,10 @@ class Syscalls(Observer):
         self.preempted = {}
         self.resumed = {}
         self.early = {}
-        # Calls that a signal has interrupted, of tasks that have made no call since: the signal may
-        # have been their end, so that they never were back in user space.
-        self.interrupted = {}
+        # The last calls of tasks that have passed sys_exit: a signal may be their end, so that they
+        # never are back in user space; and those of them that a signal has interrupted.
+        self.last = {}
+        self.interrupted = set()
         # When the last call of a task began that has passed sys_exit and may not be back in user
         # space: it was if it kept its CPU.
         self.leaving = {}
@@ -154,7 +155,7 @@ class Syscalls(Observer):
     def see(self, line):
         if line.event == 'sys_enter':
             self.open.pop(line.pid, None)
-            self.interrupted.pop(line.pid, None)
+            self.last.pop(line.pid, None)
             self.next_call[line.pid, self.leaving.pop(line.pid, None)] = line.time
             self.early[line.pid] = since = self.since(line)
             if since is not None:
@@ -181,8 +182,8 @@ class Syscalls(Observer):
                 self.switch(line.time, fields['prev'], fields['state'], fields['next'])
 
     def died(self, pid):
-        if pid in self.interrupted:
-            self.doubtful.add((pid, self.interrupted.pop(pid)))
+        if pid in self.last:
+            self.doubtful.add((pid, self.last.pop(pid)))
 
     def key(self, fields):
         return None if ftrace.FINAL.match(f"NR {fields['nr']} ") else int(fields['pid'])
@@ -196,13 +197,14 @@ class Syscalls(Observer):
             self.ended_by[line.pid, begin] = since
         if self.early[line.pid] is not None:
             self.perhaps.append((line.pid, self.early[line.pid], line.time))
+        self.last[line.pid] = begin
         if INTERRUPTED.search(line.text):
-            self.interrupted[line.pid] = begin
+            self.interrupted.add((line.pid, begin))
         self.leaving[line.pid] = begin
         self.end(line.pid, line.time)
 
     def finish(self, time):
-        self.doubtful |= set(self.interrupted.items())
+        self.doubtful |= self.interrupted & set(self.last.items())
 
     def reported(self, fields):
         known = len(self.reports)

@@ -46,12 +46,15 @@
  *                                  NMI  hardirq  softirq  task  may sleep
  *   event_in, event_out, event_end  x      x        x       x      no
  *   slot_begin, slot_publish,       x      x        x       x      no
+ *   slot_try_begin,
+ *   slot_publish_begun,
  *   slot_end, slot_try_end,
  *   slot_end_in_time, slot_visit,
- *   slot_free
+ *   slot_priv, slot_free
  *   event_whole, whole_begin,       x      x        x       x      no
  *   whole_begin_other, whole_in_time,
- *   whole_may_be_late, whole_many
+ *   whole_may_be_late, whole_many,
+ *   whole_is_plain, whole_count
  *   event_cancel, for_each_event    x      x        x       x      no
  *   get_event, hold_event,          x      x        x       x      no
  *   put_event

@@ -67,7 +67,8 @@ int latency_tracker_slot_end_other(struct latency_tracker *tracker, u64 key,
 
 	if (!lt_enter(tracker))
 		return -EAGAIN;
-	event = lt_slot_find(tracker, key);
+	/* In the front, if it is late, or the clock takes a call. */
+	event = lt_front_pending(tracker, key) ?: lt_slot_find(tracker, key);
 	if (event)
 		ret = lt_finish_slot(tracker, event, end_ns, 0, out_data);
 	if (is_sure && unlikely(ret == -ENOENT))

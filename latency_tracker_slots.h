@@ -40,6 +40,21 @@ static __always_inline struct latency_tracker_event *lt_event_of_priv(void *priv
 }
 
 /**
+ * latency_tracker_slot_priv() - the private bytes of an event of a tracker with slots
+ * @event: not NULL
+ *
+ * latency_tracker_event_priv() at the least cost.
+ *
+ * Context: Any.
+ * Return: them.
+ */
+static __always_inline void *
+latency_tracker_slot_priv(struct latency_tracker_event *event)
+{
+	return event->data + sizeof(u64);
+}
+
+/**
  * latency_tracker_slot_begin() - an operation begins, in a tracker with slots
  * @tracker: with slots, not NULL
  * @key: the 8 bytes of the key
@@ -96,12 +111,68 @@ lt_slot_in_front(const struct latency_tracker *tracker, u64 key)
 	return likely(lt_rcu_is_watching()) ? lt_front_find(tracker, key) : NULL;
 }
 
+/**
+ * latency_tracker_slot_try_begin() - an operation begins, if that is simple
+ * @tracker: with slots, not NULL
+ * @key: the 8 bytes of the key
+ * @start_ns: the begin, ns of latency_tracker_clock(); 0 is now, which it becomes
+ *
+ * For a caller that begins in another place what this function does not: it calls nothing, so
+ * that no register has to be saved. The caller writes the private bytes, and calls
+ * latency_tracker_slot_publish_begun().
+ *
+ * Context: As latency_tracker_slot_begin().
+ * Return: the private bytes; NULL, and nothing has changed, if the key has no slot yet or one in
+ * use, or the clock takes a call: latency_tracker_slot_begin() does the rest.
+ */
+static __always_inline void *
+latency_tracker_slot_try_begin(struct latency_tracker *tracker, u64 key,
+			       u64 *start_ns)
+{
+	struct latency_tracker_event *event;
+	u64 now_ns = *start_ns;
+
+	lockdep_assert_preemption_disabled();
+	if (unlikely(!lt_rcu_is_watching() ||
+		     (!now_ns && !lt_clock_try(&now_ns))))
+		return NULL;
+	event = lt_front_claim(tracker, key);
+	if (unlikely(!event))
+		return NULL;
+	*start_ns = now_ns;
+	WRITE_ONCE(event->item.tag[LT_EVENT_FLAGS], 0);
+	WRITE_ONCE(event->start_ns, now_ns);
+	return event->data + sizeof(key);
+}
+
+/**
+ * latency_tracker_slot_publish_begun() - the private bytes are written
+ * @tracker: as for latency_tracker_slot_try_begin()
+ * @priv: what that has returned, not NULL
+ * @past_ns: the begin, if it was given; 0: it was at that moment
+ *
+ * It calls nothing but what comes last.
+ *
+ * Context: That of latency_tracker_slot_try_begin().
+ */
+static __always_inline void
+latency_tracker_slot_publish_begun(struct latency_tracker *tracker, void *priv,
+				   u64 past_ns)
+{
+	lt_slot_publish(tracker, lt_event_of_priv(priv));
+	if (past_ns)
+		latency_tracker_slot_began(tracker, past_ns);
+}
+
 static __always_inline int
 lt_slot_end(struct latency_tracker *tracker, u64 key, void *out_data,
 	    u64 end_ns, bool is_sure)
 {
 	struct latency_tracker_event *event = lt_slot_in_front(tracker, key);
 
+	/* Where the clock takes a call whenever it is read, that does not have to wait. */
+	if (!LT_CLOCK_HAS_CYCLES && !end_ns)
+		end_ns = latency_tracker_clock();
 	if (likely(event)) {
 		if (likely(lt_finish_in_time(tracker, event, key, &end_ns, NULL)))
 			return 0;
@@ -153,13 +224,14 @@ latency_tracker_slot_try_end(struct latency_tracker *tracker, u64 key,
 }
 
 /**
- * latency_tracker_slot_end_in_time() - an operation ends now, if that is all
+ * latency_tracker_slot_end_in_time() - an operation ends, if that is all
  * @tracker: with slots, not NULL
  * @key: the 8 bytes of the key
- * @is_meant: of the private bytes: is it this operation? What it says of another one, or of
- *	one that is not whole yet, has no effect. Not NULL.
+ * @end_ns: when it ended, ns of latency_tracker_clock(); 0 is now
+ * @is_meant: NULL; or of the private bytes: is it this operation? What it says of another one, or
+ *	of one that is not whole yet, has no effect.
  *
- * For a caller that ends what is late in another place.
+ * For a caller that ends in another place what is late: it calls nothing but what comes last.
  *
  * Context: Any, but preemption is off. @is_meant runs in it.
  * Return: false, and nothing has changed, if @is_meant said so, there is no operation, it may
@@ -167,10 +239,9 @@ latency_tracker_slot_try_end(struct latency_tracker *tracker, u64 key,
  */
 static __always_inline bool
 latency_tracker_slot_end_in_time(struct latency_tracker *tracker, u64 key,
-				 bool (*is_meant)(const void *priv))
+				 u64 end_ns, bool (*is_meant)(const void *priv))
 {
 	struct latency_tracker_event *event = lt_slot_in_front(tracker, key);
-	u64 end_ns = 0;
 
 	return likely(event) &&
 	       lt_finish_in_time(tracker, event, key, &end_ns, is_meant);

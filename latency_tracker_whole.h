@@ -64,6 +64,40 @@ latency_tracker_whole_may_be_late(const struct latency_tracker *tracker,
 }
 
 /**
+ * latency_tracker_whole_is_plain() - will latency_tracker_whole_count() do for such an operation?
+ * @tracker: not NULL
+ * @start_ns: what latency_tracker_whole_begin() returned
+ * @end_ns: ns of latency_tracker_clock()
+ *
+ * Context: Any.
+ * Return: whether it is in time and in no group; else call latency_tracker_whole_in_time().
+ */
+static __always_inline bool
+latency_tracker_whole_is_plain(const struct latency_tracker *tracker,
+			       u64 start_ns, u64 end_ns)
+{
+	return !lt_groups_are_on(&tracker->groups) &&
+	       !latency_tracker_whole_may_be_late(tracker, start_ns, end_ns);
+}
+
+/**
+ * latency_tracker_whole_count() - such an operation is over
+ * @tracker: not NULL
+ * @delay_ns: how long it took: it is plain
+ *
+ * It calls nothing but what comes last.
+ *
+ * Context: Any. Needs no RCU: nothing but counters of the CPU is touched.
+ */
+static __always_inline void
+latency_tracker_whole_count(struct latency_tracker *tracker, u64 delay_ns)
+{
+	lt_count(tracker->counters, LT_STARTED);
+	lt_count(tracker->counters, LT_FINISHED);
+	lt_profile_add(&tracker->profile, delay_ns);
+}
+
+/**
  * latency_tracker_whole_in_time() - such an operation ends
  * @tracker: not NULL
  * @start_ns: what latency_tracker_whole_begin() returned

@@ -107,6 +107,15 @@ lt_slot_look(const struct latency_tracker_event *event, u64 key)
 	return likely(READ_ONCE(*(const u64 *)event->data) == key) ? refs : 0;
 }
 
+/* The slot of a key, if it is in the front and something is pending. In a read-side section. */
+static inline struct latency_tracker_event *
+lt_front_pending(const struct latency_tracker *tracker, u64 key)
+{
+	struct latency_tracker_event *event = lt_front_find(tracker, key);
+
+	return event && lt_slot_look(event, key) ? event : NULL;
+}
+
 /*
  * Take a reference to what is pending in an event of the front. 1 if there was something; 0: the
  * slot of the key is idle; negative: that is to be seen in the table.

@@ -146,8 +146,11 @@ static __always_inline int lt_finish_found(struct latency_tracker *tracker,
  * @now_ns: when it ends; 0 is now, which it becomes
  * @is_meant: NULL; or of its private bytes, is it this operation that ends?
  *
+ * It calls nothing but what comes last: no register has to outlive that.
+ *
  * Context: Any; in a read-side section.
- * Return: false if it is none of these, or seems so, and nothing has changed.
+ * Return: false if it is none of these, or seems so, or the clock takes a call; nothing has
+ * changed.
  */
 static __always_inline bool
 lt_finish_in_time(struct latency_tracker *tracker,
@@ -162,8 +165,8 @@ lt_finish_in_time(struct latency_tracker *tracker,
 		return false;
 	if (is_meant && !is_meant(lt_event_priv(event)))
 		return false;
-	if (!*now_ns)
-		*now_ns = latency_tracker_clock();
+	if (!*now_ns && unlikely(!lt_clock_try(now_ns)))
+		return false;
 	/* If the clock went back, it is a very long one, which no threshold is above. */
 	delay_ns = *now_ns - READ_ONCE(event->start_ns);
 	if (unlikely(delay_ns >= READ_ONCE(tracker->threshold_ns) ||

@@ -5,10 +5,12 @@
 #ifndef _LT_USECASE_OFF_CPU_H
 #define _LT_USECASE_OFF_CPU_H
 
+#include <linux/sched.h>
 #include <linux/types.h>
 
+#include "wrapper/sched.h"
+
 struct lt_stack;
-struct task_struct;
 
 /* Named by LT_VALUES_OFFCPU_STATE; the numbers are part of the ABI. */
 enum offcpu_state {
@@ -39,6 +41,28 @@ static inline bool lt_offcpu_could_run(enum offcpu_state state)
 {
 	return state == OFFCPU_PREEMPTED || state == OFFCPU_YIELDED ||
 	       state == OFFCPU_RUNNABLE || state == OFFCPU_THROTTLED;
+}
+
+/*
+ * What lt_offcpu_state() says of most tasks, which sleep or could go on; UNKNOWN: that is to be
+ * asked. In the same probe.
+ */
+static __always_inline enum offcpu_state
+lt_offcpu_state_at_once(struct task_struct *prev, bool preempt,
+			unsigned int prev_state)
+{
+	if (lt_switch_is_runnable(prev, prev_state)) {
+		if (unlikely(lt_switch_is_throttled(prev)))
+			return OFFCPU_UNKNOWN;
+		if (preempt)
+			return OFFCPU_PREEMPTED;
+		return prev_state ? OFFCPU_UNKNOWN : OFFCPU_RUNNABLE;
+	}
+	if ((prev_state & (TASK_INTERRUPTIBLE | __TASK_STOPPED | __TASK_TRACED |
+			   TASK_WAKING)) != TASK_INTERRUPTIBLE ||
+	    lt_switch_is_frozen(prev, prev_state))
+		return OFFCPU_UNKNOWN;
+	return OFFCPU_SLEEPING;
 }
 
 void lt_offcpu_init(void);

@@ -95,34 +95,89 @@ static bool is_waiting(bool preempt, unsigned int state)
 			   (state & TASK_IDLE) != TASK_IDLE);
 }
 
-static void begin(struct latency_tracker *tracker, struct task_struct *task,
-		  enum offcpu_state state)
+static __always_inline void describe(struct offcpu *offcpu,
+				     const struct task_struct *task,
+				     enum offcpu_state state)
 {
-	struct offcpu *offcpu;
-
-	offcpu = latency_tracker_slot_begin(tracker, lt_task_key(task), 0);
-	if (IS_ERR_OR_NULL(offcpu))
-		return;
 	offcpu->pid = task->pid;
 	offcpu->state = state;
 	offcpu->woken_ns = 0;
-	latency_tracker_slot_publish(tracker, offcpu, 0);
 }
 
 /* A begin is filtered by the state, an end by whether there was a begin. */
-static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
-			    struct task_struct *next, unsigned int prev_state)
+static noinline void leave_cpu(struct latency_tracker *tracker,
+			       struct task_struct *task, bool preempt,
+			       unsigned int task_state)
 {
 	enum offcpu_state state;
+	struct offcpu *offcpu;
 
-	if (task_passes(next))
-		latency_tracker_slot_try_end(data, lt_task_key(next), next, 0);
-	if (!task_passes(prev) || !is_waiting(preempt, prev_state) ||
-	    !lt_task_in_cgroup(&usecase, prev))
+	if (!task_passes(task) || !is_waiting(preempt, task_state) ||
+	    !lt_task_in_cgroup(&usecase, task))
 		return;
-	state = lt_offcpu_state(prev, preempt, prev_state);
-	if (state_passes(state))
-		begin(data, prev, state);
+	state = lt_offcpu_state(task, preempt, task_state);
+	if (!state_passes(state))
+		return;
+	offcpu = latency_tracker_slot_begin(tracker, lt_task_key(task), 0);
+	if (IS_ERR_OR_NULL(offcpu))
+		return;
+	describe(offcpu, task, state);
+	latency_tracker_slot_publish(tracker, offcpu, 0);
+}
+
+/* Any switch. */
+static noinline void switch_any(struct latency_tracker *tracker, bool preempt,
+				struct task_struct *prev,
+				struct task_struct *next, unsigned int prev_state)
+{
+	if (task_passes(next))
+		latency_tracker_slot_try_end(tracker, lt_task_key(next), next, 0);
+	leave_cpu(tracker, prev, preempt, prev_state);
+}
+
+/*
+ * leave_cpu() of most tasks, here the current one: it sleeps or could go on, and has a slot. False:
+ * that does the rest. @now: the begin, if there is one.
+ */
+static __always_inline bool try_leave_cpu(struct latency_tracker *tracker,
+					  enum offcpu_state state, u64 *now)
+{
+	struct offcpu *offcpu;
+
+	if (state == OFFCPU_UNKNOWN || lt_task_is_filtered(&usecase) ||
+	    (current->flags & PF_KTHREAD && !READ_ONCE(kthreads.on)))
+		return false;
+	if (!state_passes(state))
+		return true;
+	offcpu = latency_tracker_slot_try_begin(tracker, lt_task_key(current), now);
+	if (unlikely(!offcpu))
+		return false;
+	describe(offcpu, current, state);
+	latency_tracker_slot_publish_begun(tracker, offcpu, 0);
+	return true;
+}
+
+/*
+ * Most switches need no call but the last: no register has to outlive one. @prev is the current
+ * task, which is found again at less.
+ */
+static __always_inline void on_sched_switch(void *data, bool preempt,
+					    struct task_struct *prev,
+					    struct task_struct *next,
+					    unsigned int prev_state)
+{
+	enum offcpu_state state;
+	u64 now = 0;
+
+	if (!is_idle_task(prev)) {
+		state = lt_offcpu_state_at_once(prev, preempt, prev_state);
+		if (unlikely(!try_leave_cpu(data, state, &now))) {
+			switch_any(data, preempt, current, next, prev_state);
+			return;
+		}
+	}
+	if (task_passes(next))
+		latency_tracker_slot_try_end(data, lt_task_key(next), next, now);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)
@@ -148,11 +203,13 @@ static bool see_waking(struct latency_tracker_event *event, void *arg)
 {
 	struct waking *waking = arg;
 
-	waking->start = latency_tracker_event_start(event);
-	if (trace_offcpu_sched_wakeup_enabled())
+	waking->now = latency_tracker_clock();
+	if (trace_offcpu_sched_wakeup_enabled()) {
+		waking->start = latency_tracker_event_start(event);
 		waking->is_late = latency_tracker_is_late(waking->tracker, event,
 							  waking->now);
-	offcpu_waker_note(latency_tracker_event_priv(event), waking->now);
+	}
+	offcpu_waker_note(latency_tracker_slot_priv(event), waking->now);
 	return false;
 }
 
@@ -164,7 +221,6 @@ static void probe_sched_waking(void *data, struct task_struct *task)
 	     !trace_offcpu_sched_switch_enabled()) ||
 	    !task_passes(task))
 		return;
-	waking.now = latency_tracker_clock();
 	if (!latency_tracker_slot_visit(data, lt_task_key(task), see_waking, &waking))
 		return;
 	if (waking.is_late)

@@ -113,7 +113,7 @@ void leave_next(struct latency_tracker *tracker, struct task_struct *next)
 	bool is_leaving = false;
 
 	if (!lt_has_work_before_user(next) &&
-	    latency_tracker_slot_end_in_time(tracker, lt_task_key(next),
+	    latency_tracker_slot_end_in_time(tracker, lt_task_key(next), 0,
 					     is_switching)) {
 		leave_unmark(next);
 		return;

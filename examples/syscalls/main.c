@@ -52,6 +52,15 @@ static struct lt_keep keeps[] = {
 
 DEFINE_PER_CPU_ALIGNED(struct running, running);
 
+static __always_inline void describe(struct pending_call *call,
+				     const struct running *mine,
+				     const struct task_struct *task)
+{
+	*call = mine->call;
+	call->call.pid = task->pid;
+	call->call.tgid = task->tgid;
+}
+
 /* From now on it is pending. */
 static noinline void publish(struct latency_tracker *tracker,
 			     struct task_struct *task, struct running *mine)
@@ -61,12 +70,27 @@ static noinline void publish(struct latency_tracker *tracker,
 
 	if (IS_ERR_OR_NULL(call))
 		return;
-	*call = mine->call;
-	call->call.pid = task->pid;
-	call->call.tgid = task->tgid;
+	describe(call, mine, task);
 	if (mine->call.leaving)
 		leave_mark(task);
 	latency_tracker_slot_publish(tracker, call, mine->start);
+}
+
+/* The same for a call that has not passed sys_exit. Most need no call but the last. */
+static __always_inline void publish_quick(struct latency_tracker *tracker,
+					  struct task_struct *task,
+					  struct running *mine)
+{
+	struct pending_call *call;
+	u64 start = mine->start;
+
+	call = latency_tracker_slot_try_begin(tracker, lt_task_key(task), &start);
+	if (unlikely(!call)) {
+		publish(tracker, task, mine);
+		return;
+	}
+	describe(call, mine, task);
+	latency_tracker_slot_publish_begun(tracker, call, start);
 }
 
 /*
@@ -273,32 +297,52 @@ static __always_inline bool is_in_call(struct latency_tracker *tracker,
 	       leave_goes_on(tracker, task, mine, state);
 }
 
-static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
-			    struct task_struct *next, unsigned int prev_state)
+/* Any switch. @mine: NULL, or has the call of @prev. */
+static noinline void switch_any(struct latency_tracker *tracker, bool preempt,
+				struct task_struct *prev,
+				struct task_struct *next,
+				unsigned int prev_state, struct running *mine)
 {
-	struct running *mine = take_running(prev);
-
-	__this_cpu_write(running.special, NULL);
 	if (unlikely(prev_state == TASK_DEAD)) {
 		if (lt_task_passes(&syscalls_usecase, prev))
-			end_final(data, prev, mine);
+			end_final(tracker, prev, mine);
 	} else if (mine && lt_task_passes(&syscalls_usecase, prev) &&
-		   is_in_call(data, prev, mine, preempt ? 0 : prev_state)) {
-		publish(data, prev, mine);
+		   is_in_call(tracker, prev, mine, preempt ? 0 : prev_state)) {
+		publish(tracker, prev, mine);
 	} else if (unlikely(enter_may_stop(prev, preempt ? 0 : prev_state)) &&
 		   lt_task_passes(&syscalls_usecase, prev)) {
-		enter_stop(data, prev, prev_state);
+		enter_stop(tracker, prev, prev_state);
 	}
 	if (unlikely(leave_is_marked(next)))
-		leave_next(data, next);
+		leave_next(tracker, next);
 	if (unlikely(is_marked(&enter_marks, next)) &&
-	    enter_is_next(data, next)) {
+	    enter_is_next(tracker, next)) {
 		__this_cpu_write(running.special, next);
 		__this_cpu_write(running.is_early, true);
 	}
 	if (trace_syscall_latency_stack_enabled() &&
 	    !(next->flags & PF_KTHREAD) && lt_task_passes(&syscalls_usecase, next))
-		syscall_sample(data, next);
+		syscall_sample(tracker, next);
+}
+
+/* Most switches need no call but the last: no register has to outlive one. */
+static __always_inline void on_sched_switch(void *data, bool preempt,
+					    struct task_struct *prev,
+					    struct task_struct *next,
+					    unsigned int prev_state)
+{
+	struct running *mine = take_running(prev);
+
+	__this_cpu_write(running.special, NULL);
+	if (unlikely(prev_state == TASK_DEAD || leave_is_marked(next) ||
+		     is_marked(&enter_marks, next)) ||
+	    trace_syscall_latency_stack_enabled())
+		switch_any(data, preempt, prev, next, prev_state, mine);
+	else if (mine && likely(mine->call.leaving == CALL_STAYS) &&
+		 !lt_task_is_filtered(&syscalls_usecase))
+		publish_quick(data, prev, mine);
+	else if (mine || unlikely(enter_may_stop(prev, preempt ? 0 : prev_state)))
+		switch_any(data, preempt, prev, next, prev_state, mine);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)

@@ -37,61 +37,8 @@
 #include "usecase/task.h"
 #include "wrapper/sched.h"
 
-#define HISTORY	128
-
-/**
- * struct stint - a task was on a CPU, until the next stint began
- * @arrival: when it got the CPU, ns of lt_sched_clock(); 0 if it is not known, or there was none
- * @ran: of its task, in all stints; last_of()'s and take()'s, in the last stint of the task
- * @chain: the next of split.last; last_of()'s
- * @steal: lt_sched_steal() when it began
- * @idle: it was the idle task
- * @kept: a runnable real-time task was kept back for it
- * @pid: of the task
- * @prio: likewise, at the end
- * @picked: likewise, at the begin
- * @comm: likewise
- *
- * Of the size of a cache line, so that the next one is found with a shift.
- */
-struct stint {
-	u64 arrival;
-	u64 ran;
-	u64 steal;
-	bool idle;
-	bool kept;
-	u8 chain;
-	pid_t pid;
-	int prio;
-	int picked;
-	char comm[TASK_COMM_LEN];
-} __aligned(64);
-
-/**
- * struct history - the last stints of a CPU, changed by it with interrupts off
- * @idle_since: when the idle task got the CPU last, which the kernel does not
- *	record; 0 if it had it before the tracker came
- * @steal: lt_sched_steal() when the task that runs got the CPU
- * @next: index, modulo HISTORY, of the next stint
- * @picked: the priority of the task that runs, when it got the CPU
- * @kept: of the stint that is not over
- * @left: the real-time task that was preempted last; may be freed, or elsewhere
- * @left_pid: of it
- * @stints: a ring
- */
-struct history {
-	u64 idle_since;
-	u64 steal;
-	struct task_struct *left;
-	pid_t left_pid;
-	unsigned int next;
-	int picked;
-	bool kept;
-	struct stint stints[HISTORY];
-};
-
 /* Not static per CPU: all modules together have 8 KiB of that. */
-static struct history __percpu *histories;
+struct history __percpu *wakeup_histories;
 
 /**
  * struct split - of a wait
@@ -117,27 +64,6 @@ struct split {
 	u8 last[HISTORY];
 };
 
-static bool is_rt(int prio)
-{
-	return prio >= 0 && prio < MAX_RT_PRIO;
-}
-
-/* The stint of @task on this CPU is over. */
-static __always_inline void record(struct history *history, const struct task_struct *task)
-{
-	struct stint *stint = &history->stints[history->next++ % HISTORY];
-
-	stint->idle = is_idle_task(task);
-	stint->arrival = stint->idle ? history->idle_since :
-			 lt_sched_arrival(task);
-	stint->steal = history->steal;
-	stint->kept = history->kept;
-	stint->pid = task->pid;
-	stint->prio = task->prio;
-	stint->picked = history->picked;
-	memcpy(stint->comm, task->comm, TASK_COMM_LEN);
-}
-
 /*
  * Is a real-time task on the run queue of this CPU? Its lock is held, so what is
  * found there stays.
@@ -151,7 +77,7 @@ static bool keeps_back(struct history *history)
 		return false;
 	rcu_read_lock();
 	task = lt_task_alive(history->left, history->left_pid);
-	here = task && task->on_rq == 1 && is_rt(task->prio) &&
+	here = task && task->on_rq == 1 && history_is_rt(task->prio) &&
 	       task_cpu(task) == raw_smp_processor_id();
 	rcu_read_unlock();
 	if (!here)
@@ -164,11 +90,11 @@ int history_start(void)
 {
 	int cpu;
 
-	histories = alloc_percpu(struct history);
-	if (!histories)
+	wakeup_histories = alloc_percpu(struct history);
+	if (!wakeup_histories)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu)
-		per_cpu_ptr(histories, cpu)->steal = lt_sched_steal(cpu);
+		per_cpu_ptr(wakeup_histories, cpu)->steal = lt_sched_steal(cpu);
 	steal_start();
 	return 0;
 }
@@ -176,20 +102,21 @@ int history_start(void)
 /* There are no probes, and nobody looks, any more. */
 void history_stop(void)
 {
-	free_percpu(histories);
+	free_percpu(wakeup_histories);
 }
 
-/* Time was stolen, or a real-time task has left the CPU and may wait for it. */
-static noinline void look(struct history *history, struct task_struct *prev,
-			  const struct task_struct *next, bool runnable)
+/* What history_switch() has left: time was stolen, or a real-time task may wait for this CPU. */
+void history_look(struct task_struct *prev, const struct task_struct *next,
+		  bool runnable)
 {
+	struct history *history = this_cpu_ptr(wakeup_histories);
 	u64 steal = lt_sched_steal_here();
 
 	if (steal != history->steal) {
 		history->steal = steal;
 		steal_changed();
 	}
-	if (runnable && is_rt(prev->prio)) {
+	if (runnable && history_is_rt(prev->prio)) {
 		history->left = prev;
 		history->left_pid = prev->pid;
 	} else if (next == history->left) {
@@ -198,20 +125,12 @@ static noinline void look(struct history *history, struct task_struct *prev,
 	history->kept = next->prio >= MAX_RT_PRIO && keeps_back(history);
 }
 
-/* In a probe of sched_switch; is @prev still @runnable? */
-void history_switch(struct task_struct *prev, const struct task_struct *next,
-		    bool runnable)
+/* In a probe of sched_switch, behind history_switch(): the idle task has got the CPU. */
+void history_idle(void)
 {
-	struct history *history = this_cpu_ptr(histories);
+	u64 now = lt_sched_clock();
 
-	record(history, prev);
-	history->picked = next->prio;
-	history->kept = false;
-	if (unlikely(lt_sched_steal_here() != history->steal || history->left ||
-		     (is_rt(prev->prio) && runnable)))
-		look(history, prev, next, runnable);
-	if (is_idle_task(next))
-		history->idle_since = lt_sched_clock();
+	this_cpu_ptr(wakeup_histories)->idle_since = now;
 }
 
 /* The @n-th last stint, from 0 on. */
@@ -224,7 +143,7 @@ static struct stint *stint_at(struct history *history, unsigned int n)
 static bool kept_back(const struct stint *stint, const struct wait *wait,
 		      u64 queued)
 {
-	if (!is_rt(wait->prio) || wait->task->prio != wait->prio)
+	if (!history_is_rt(wait->prio) || wait->task->prio != wait->prio)
 		return false;
 	return stint->kept ||
 	       (stint->arrival >= queued && stint->picked >= MAX_RT_PRIO);
@@ -336,11 +255,11 @@ static unsigned int split_plain(struct split *split, struct history *history, u6
 static void split_up(struct split *split, const struct wait *wait, u64 queued,
 		     u64 end, const struct throttled *group)
 {
-	struct history *history = this_cpu_ptr(histories);
+	struct history *history = this_cpu_ptr(wakeup_histories);
 	u64 from, ns, throttled, steal = lt_sched_steal_here();
 	unsigned int n = 0;
 
-	if (!group && !is_rt(wait->prio))
+	if (!group && !history_is_rt(wait->prio))
 		n = split_plain(split, history, queued, &end, steal);
 	for (; n < HISTORY && end > queued; n++) {
 		struct stint *stint = stint_at(history, n);
@@ -425,7 +344,7 @@ static void explain(const struct wait *wait, struct lt_wakeup_why *why,
 			group = throttle_of(wait->task, queued, end);
 		split_up(&split, wait, queued, end, group);
 		if (wait->stayed && wait->delay_ns > end - queued)
-			take_steal_before(&split, this_cpu_ptr(histories), queued,
+			take_steal_before(&split, this_cpu_ptr(wakeup_histories), queued,
 					  wait->delay_ns - (end - queued));
 	}
 	judge(why, &split, wait, group);
@@ -443,9 +362,9 @@ void history_explain(const struct wait *wait, struct lt_wakeup_why *why)
 /* The same, while the current task is in its stint. On the CPU, interrupts are off. */
 void history_explain_now(const struct wait *wait, struct lt_wakeup_why *why)
 {
-	struct history *history = this_cpu_ptr(histories);
+	struct history *history = this_cpu_ptr(wakeup_histories);
 
-	record(history, current);
+	history_record(history, current);
 	explain(wait, why, false);
 	history->next--;
 }

@@ -91,16 +91,9 @@ static bool may_begin(const struct task_struct *task)
 		lt_task_in_cgroup(&wakeup_usecase, task));
 }
 
-static void begin_woken(struct latency_tracker *tracker,
-			struct task_struct *task, u32 flags)
+static __always_inline void describe_woken(struct wakeup *wakeup,
+					   const struct task_struct *task)
 {
-	struct wakeup *wakeup;
-
-	if (!may_begin(task))
-		return;
-	wakeup = latency_tracker_slot_begin(tracker, lt_task_key(task), flags);
-	if (IS_ERR_OR_NULL(wakeup))
-		return;
 	wakeup->preempted = READ_ONCE(task->nivcsw);
 	wakeup->pid = task->pid;
 	wakeup->prio = task->prio;
@@ -112,24 +105,54 @@ static void begin_woken(struct latency_tracker *tracker,
 		wakeup->cpu = task_cpu(task);
 		wakeup->moves = task->se.nr_migrations;
 	}
-	latency_tracker_slot_publish(tracker, wakeup, 0);
 }
 
 /*
  * A task on a run queue runs, or waits since it was preempted. That does not change
  * meanwhile, other than that it gets its CPU: pi_lock of the task is held.
  */
+static noinline void begin_woken_other(struct latency_tracker *tracker,
+				       struct task_struct *task, bool is_new)
+{
+	bool waits = !is_new && READ_ONCE(preempted.on) && READ_ONCE(task->on_rq);
+	struct wakeup *wakeup;
+
+	if (!may_begin(task))
+		return;
+	wakeup = latency_tracker_slot_begin(tracker, lt_task_key(task),
+					    waits ? LATENCY_TRACKER_KEEP : 0);
+	if (IS_ERR_OR_NULL(wakeup))
+		return;
+	describe_woken(wakeup, task);
+	latency_tracker_slot_publish(tracker, wakeup, 0);
+}
+
+/* Most wake-ups need no call. */
+static __always_inline void begin_woken(struct latency_tracker *tracker,
+					struct task_struct *task, bool is_new)
+{
+	struct wakeup *wakeup;
+	u64 now = 0;
+
+	wakeup = lt_task_is_filtered(&wakeup_usecase) ? NULL :
+		 latency_tracker_slot_try_begin(tracker, lt_task_key(task), &now);
+	if (unlikely(!wakeup)) {
+		begin_woken_other(tracker, task, is_new);
+		return;
+	}
+	describe_woken(wakeup, task);
+	latency_tracker_slot_publish_begun(tracker, wakeup, 0);
+}
+
 static void probe_sched_waking(void *data, struct task_struct *task)
 {
-	if (task == current)	/* it is not asleep */
-		return;
-	begin_woken(data, task, READ_ONCE(preempted.on) && READ_ONCE(task->on_rq) ?
-				LATENCY_TRACKER_KEEP : 0);
+	if (task != current)	/* it is asleep */
+		begin_woken(data, task, false);
 }
 
 static void probe_sched_wakeup_new(void *data, struct task_struct *task)
 {
-	begin_woken(data, task, 0);
+	begin_woken(data, task, true);
 }
 
 /* Whether a task has called sched_yield() is only known when it is back. */
@@ -248,23 +271,122 @@ static void end(struct latency_tracker *tracker, const struct waiting *wait,
 	}
 }
 
-static void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
-			    struct task_struct *next, unsigned int prev_state)
+/* @prev still could go on, and so waits now. */
+static __always_inline bool loses_cpu(struct task_struct *prev, unsigned int prev_state)
 {
-	struct wakeup_end ends = { .prev = prev, .next = next };
+	return READ_ONCE(preempted.on) && !is_idle_task(prev) &&
+	       lt_switch_is_runnable(prev, prev_state);
+}
+
+/*
+ * @next, which is not idle, gets the CPU of the current task. @now: 0 if the clock has not been
+ * looked at. Returns when it was.
+ */
+static noinline u64 end_next(struct latency_tracker *tracker,
+			     struct task_struct *next, u64 now)
+{
+	struct wakeup_end ends = { .prev = current, .next = next };
+	const struct waiting *wait = this_cpu_ptr(&waiting);
+
+	if (!lt_task_passes(&wakeup_usecase, next))
+		return now;
+	if (!now)
+		now = latency_tracker_clock();
+	end(tracker, wait, &ends, now);
+	return now;
+}
+
+/* Any switch, that history_switch() has seen. */
+static noinline void switch_any(struct latency_tracker *tracker, bool preempt,
+				struct task_struct *prev,
+				struct task_struct *next, unsigned int prev_state)
+{
 	struct waiting *wait = this_cpu_ptr(&waiting);
 	u64 now = 0;
 
-	history_switch(prev, next, preempt || !prev_state);
-	if (!is_idle_task(next) && lt_task_passes(&wakeup_usecase, next)) {
-		now = latency_tracker_clock();
-		end(data, wait, &ends, now);
-	}
+	if (is_idle_task(next))
+		history_idle();
+	else
+		now = end_next(tracker, next, 0);
 	if (wait->task == next)
 		WRITE_ONCE(wait->task, NULL);
-	if (READ_ONCE(preempted.on) && !is_idle_task(prev) &&
-	    lt_switch_is_runnable(prev, prev_state))
-		begin_preempted(data, wait, prev, preempt, prev_state, now);
+	if (loses_cpu(prev, prev_state))
+		begin_preempted(tracker, wait, prev, preempt, prev_state, now);
+}
+
+static noinline void look_and_switch(struct latency_tracker *tracker, bool preempt,
+				     struct task_struct *prev,
+				     struct task_struct *next,
+				     unsigned int prev_state)
+{
+	history_look(prev, next, preempt || !prev_state);
+	switch_any(tracker, preempt, prev, next, prev_state);
+}
+
+/*
+ * A wait that is kept by this CPU ends, as the next task @comes back, or one begins, as the
+ * current one @loses the CPU, or both, and no task is filtered. Returns when; 0: it is more than
+ * that, and nothing has changed.
+ */
+static __always_inline u64 try_turn(struct latency_tracker *tracker, bool preempt,
+				    unsigned int prev_state, bool loses, bool comes)
+{
+	struct waiting *wait = this_cpu_ptr(&waiting);
+	u64 now, delay;
+
+	if (unlikely(loses && (prev_state || (wait->task && !comes))))
+		return 0;
+	now = latency_tracker_whole_begin(tracker);
+	if (unlikely(!now ||
+		     (comes && !latency_tracker_whole_is_plain(tracker, wait->start,
+							       now))))
+		return 0;
+	delay = now - wait->start;
+	WRITE_ONCE(wait->task, loses ? current : NULL);
+	if (loses) {
+		wait->start = now;
+		wait->prio = current->prio;
+		wait->preempt = preempt;
+	}
+	if (comes)
+		latency_tracker_whole_count(tracker, delay);
+	return now;
+}
+
+/*
+ * Most switches need no call but the last: no register has to outlive one. @prev is the current
+ * task, which is found again at less.
+ */
+static __always_inline void on_sched_switch(void *data, bool preempt,
+					    struct task_struct *prev,
+					    struct task_struct *next,
+					    unsigned int prev_state)
+{
+	bool comes, loses;
+	u64 now = 0;
+
+	if (unlikely(!history_switch(prev, next, preempt || !prev_state))) {
+		look_and_switch(data, preempt, prev, next, prev_state);
+		return;
+	}
+	if (lt_task_is_filtered(&wakeup_usecase)) {
+		switch_any(data, preempt, prev, next, prev_state);
+		return;
+	}
+	comes = this_cpu_read(waiting.task) == next;
+	loses = loses_cpu(prev, prev_state);
+	if (comes || loses) {
+		now = try_turn(data, preempt, prev_state, loses, comes);
+		if (unlikely(!now))
+			switch_any(data, preempt, current, next, prev_state);
+		if (comes || unlikely(!now))
+			return;
+	}
+	if (is_idle_task(next))
+		history_idle();
+	else if (unlikely(!latency_tracker_slot_end_in_time(data, lt_task_key(next),
+							    now, NULL)))
+		end_next(data, next, now);
 }
 
 LT_DEFINE_PROBE_SCHED_SWITCH(on_sched_switch)

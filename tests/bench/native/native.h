@@ -77,6 +77,7 @@ size_t native_percpu(size_t size, size_t align);
 /* ---- ktime.h, jiffies.h, sched.h, kthread.h, hrtimer.h ---- */
 
 #define ktime_get_mono_fast_ns()	bench_clock()
+#define LT_CLOCK_TRY(now_ns)		(*(now_ns) = bench_clock(), true)
 
 struct task_struct {
 	int (*fn)(void *data);

@@ -224,6 +224,8 @@ void do_slot_begin(u8 arg)
 	struct model_event *old = first_of(e.key);
 	struct latency_tracker_in in;
 	u8 bytes[PRIV_SIZE] = { };
+	u64 start_ns, past_ns;
+	bool is_begun;
 	u8 *priv;
 
 	if (!slots || nr_events == MAX_EVENTS)
@@ -236,14 +238,22 @@ void do_slot_begin(u8 arg)
 	if (!(e.flags & LATENCY_TRACKER_START) || !e.start_ns)
 		e.start_ns = fuzz_clock;
 	preempt_disable();
-	priv = latency_tracker_slot_begin(tracker, word_of(e.key), flags);
+	past_ns = start_ns = e.flags & LATENCY_TRACKER_START ? e.start_ns : 0;
+	priv = arg & 0x10 ?
+		latency_tracker_slot_try_begin(tracker, word_of(e.key), &start_ns) : NULL;
+	is_begun = priv;
+	EXPECT(!priv || (start_ns == e.start_ns && !(old && old->pending)), "no simple begin");
+	if (!priv)
+		priv = latency_tracker_slot_begin(tracker, word_of(e.key), flags);
 	trace("  slot_begin of key %u with flags %x: %d\n", e.key, e.flags, !IS_ERR(priv));
 	if (!IS_ERR(priv)) {
 		memcpy(priv, bytes, PRIV_SIZE);
 		/* It is found once it is published only. */
 		EXPECT_EQ(latency_tracker_get_event(tracker, KEY(e.key)), NULL);
-		latency_tracker_slot_publish(tracker, priv, e.flags & LATENCY_TRACKER_START ?
-							    e.start_ns : 0);
+		if (is_begun)
+			latency_tracker_slot_publish_begun(tracker, priv, past_ns);
+		else
+			latency_tracker_slot_publish(tracker, priv, past_ns);
 	}
 	preempt_enable();
 	check_begin(&e, old, !flags, PTR_ERR_OR_ZERO(priv));
@@ -331,21 +341,23 @@ static bool check_meant(const void *priv)
 	return is_meant;
 }
 
-/* Now; only what is simply in time may end, and need not. */
-static void end_in_time(struct model_event *e, unsigned int key)
+/* Only what is simply in time may end, and need not. */
+static void end_in_time(struct model_event *e, unsigned int key, bool asks)
 {
+	u64 end_ns = pick_end();
 	bool late = true, is_over;
 
 	if (e && e->pending)
-		late = expect_callback(e, 0);
+		late = expect_callback(e, end_ns);
 	preempt_disable();
-	is_over = latency_tracker_slot_end_in_time(tracker, word_of(key), check_meant);
+	is_over = latency_tracker_slot_end_in_time(tracker, word_of(key), end_ns,
+						   asks ? check_meant : NULL);
 	preempt_enable();
 	trace("  end in time: %d\n", is_over);
 	ending = NULL;
 	if (!is_over)
 		return;
-	EXPECT(is_meant && !late && fuzz_clock >= e->start_ns && !calls &&
+	EXPECT((is_meant || !asks) && !late && ending_ns >= e->start_ns && !calls &&
 	       !lt_groups_are_on(&tracker->groups),
 	       "not in time, or not meant");
 	e->pending = false;
@@ -358,7 +370,7 @@ void do_slot_end(u8 arg)
 {
 	is_meant = arg & 8;
 	if (slots && arg & 16)
-		end_in_time(first_of(arg & 7), arg & 7);
+		end_in_time(first_of(arg & 7), arg & 7, !(arg & 0x20));
 	else if (slots)
 		end(first_of(arg & 7), arg & 7, arg & 8 ? BY_SLOT : BY_SLOT_IF_ANY);
 }

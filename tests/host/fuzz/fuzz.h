@@ -17,6 +17,8 @@ extern u64 fuzz_clock;
 /* For how long the next cond_resched() gives the CPU to another thread. */
 extern u64 fuzz_starve_ns;
 #define ktime_get_mono_fast_ns()	fuzz_clock
+/* Sometimes it takes a call. */
+#define LT_CLOCK_TRY(now_ns)		((*(now_ns) = fuzz_clock) & 3)
 
 struct task_struct {
 	int (*fn)(void *data);

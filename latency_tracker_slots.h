@@ -170,10 +170,10 @@ lt_slot_end(struct latency_tracker *tracker, u64 key, void *out_data,
 {
 	struct latency_tracker_event *event = lt_slot_in_front(tracker, key);
 
-	/* Where the clock takes a call whenever it is read, that does not have to wait. */
-	if (!LT_CLOCK_HAS_CYCLES && !end_ns)
-		end_ns = latency_tracker_clock();
 	if (likely(event)) {
+		/* Where the clock takes a call whenever it is read, that is made here. */
+		if (!LT_CLOCK_HAS_CYCLES && !end_ns && lt_slot_look(event, key))
+			end_ns = latency_tracker_clock();
 		if (likely(lt_finish_in_time(tracker, event, key, &end_ns, NULL)))
 			return 0;
 		/* Most tasks that come back to a CPU, if only some are tracked. */
